@@ -46,7 +46,7 @@ import type { Workspace } from './workspace/workspace.ts'
 import type { WorkspaceLimit } from './workspace/workspaceLimit.ts'
 import type { Workspaces } from './workspace/workspaces.ts'
 
-/** The engines and configuration that the runner is started with. */
+/** The databases, services and configuration that the runner is started with. */
 export interface RunnerEngines {
   readonly commands: Commands
   readonly documents: Documents

@@ -52,7 +52,7 @@ import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
 import { openWorkspaces } from './workspace/workspaces.ts'
 
 export interface RunningRunner {
-  /** Stops taking jobs, ends running ones and records that. Nothing that it started is left. */
+  /** Stops taking jobs, ends running jobs and records their end. Nothing that the runner has started is left. */
   stop(): Promise<void>
   /** Sentences about what the runner's sandboxes lack, and how their memory is counted. */
   readonly ofSandboxes: readonly string[]

@@ -1,9 +1,9 @@
-/** Reads the skills, commands and subagents in the files of a repository, named as their agents name them. */
+/** Reads which skills, commands and subagents a repository defines in its `.claude` folder. */
 import type { RepositoryAbility } from '#domain/api/abilities.schema.ts'
 import { abilityLimits } from '#domain/api/abilities.ts'
 import type { AbilityFile } from '../workspace/git/abilityFiles.ts'
 
-/** The number of characters of a file in which its front matter must end. */
+/** Front matter is read only from this many bytes at the start of a file. */
 const longestRead = 8_192
 const isName = /^[\p{L}\p{N}_][\p{L}\p{N}_:.-]*$/u
 
@@ -32,7 +32,7 @@ export function abilitiesIn(files: readonly AbilityFile[]): readonly RepositoryA
   })
 }
 
-/** The plain values of a front matter; lines that are not `key: value` are skipped. */
+/** Reads the `key: value` lines of a front matter. An indented line continues the value above it; other lines are skipped. */
 export function frontMatterOf(text: string): ReadonlyMap<string, string> {
   const lines = text.split(/\r?\n/)
   const end = lines.indexOf('---', 1)
@@ -53,7 +53,7 @@ export function frontMatterOf(text: string): ReadonlyMap<string, string> {
 
 const unquoted = (value: string): string => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 
-/** A text from the repository on one line, cut to `most` characters. */
+/** Puts a text from the repository on one line and cuts it to `most` characters. */
 function shown(text: string, most: number): string {
   const line = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')

@@ -1,4 +1,4 @@
-/** Chooses the account for an agent's model calls: the person's own key before the project's, and that before the server's. */
+/** Chooses the account that pays for an agent's model calls: the person's own key, else the project's key, else the server's key. */
 import { createHash } from 'node:crypto'
 import { labelOf } from '#domain/agents.ts'
 import { providerLabels, type Payer } from '#domain/agentKeys.ts'
@@ -10,11 +10,11 @@ import type { Agent } from './port.ts'
 export interface Account {
   readonly kind: 'account'
   readonly backend: Exclude<AgentBackend, { kind: 'missing' }>
-  /** The payer; `null` when the scripted model answers, which costs nothing. */
+  /** Who pays; `null` when the scripted model answers, which costs nothing. */
   readonly payer: Payer | null
-  /** The account that the sentences of faults name; `null` for the server's. */
+  /** The account that error messages name; `null` for the server's own account. */
   readonly told: PayingAccount | null
-  /** A hash that is equal for accounts with the same key and does not reveal it. */
+  /** A hash that is equal for accounts with the same key and does not reveal the key. */
   readonly fingerprint: string
 }
 
@@ -27,7 +27,7 @@ export interface NoAccount {
 export interface AccountDeps {
   readonly installed: Pick<InstalledAgents, 'backend' | 'withKey'>
   readonly modelKeys: Pick<ModelKeys, 'paying'>
-  /** The reason, as a sentence, why only the scripted model may run here; `null` when a real model may. */
+  /** A sentence that says why only the scripted model may run here; `null` when real models may run too. */
   readonly onlyScripted: string | null
   readonly egress: { readonly mayReachPrivate: boolean }
 }
@@ -45,7 +45,7 @@ export async function accountOf(
   const { payer, key } = own
   if (key.kind === 'subscription' && (access.kind === 'key' || access.subscriptions !== true))
     return { kind: 'none', code: 'no_key', why: subscriptionRefused(name) }
-  // Since this key's address was entered, the operator may have changed which addresses are allowed.
+  // The operator may have forbidden this address after it was entered with the key.
   const why = key.baseUrl === null ? undefined : addressFault(key.baseUrl, egress)
   if (why !== undefined) return { kind: 'none', code: 'no_key', why: `The project's key is not used. ${why}` }
   const service = key.baseUrl === null ? providerLabels[provider] : new URL(key.baseUrl).host

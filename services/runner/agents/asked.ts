@@ -1,11 +1,11 @@
-/** What the questions of all agents have in common: limits on their size, and how commands and changes are shown in them. */
+/** Builds the questions of all agents to a person: limits their size, and formats the commands and changes in them. */
 import { permissionOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { AskedQuestion } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** The length to which each text is cut, in characters. An answer with a cut option or choice goes to the agent as it was shown. */
+/** The most characters that are kept of each text of a question. The agent gets a cut option as it was shown, if the person chooses it. */
 export const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
-/** The number of options, fields and choices that are shown. */
+/** The most options, fields, choices and rules that a question has. */
 export const most = { options: 20, fields: 50, choices: 50, rules: 50 }
 
 export function bounded(asked: AskedQuestion): AskedQuestion {
@@ -45,7 +45,7 @@ export const planAsked = (plan: string): AskedQuestion => ({
   ],
 })
 
-/** A question about a permission. `rules` are those that 'always in this task' allows, in the agent's notation. */
+/** A question whether the agent may do something. `rules` are what the option 'Always in this task' allows, in the agent's notation. */
 export const permissionAsked = (
   words: Pick<AskedQuestion, 'title' | 'body'>,
   rules: string[],
@@ -64,7 +64,7 @@ export const permissionAsked = (
 export const marked = (sign: string, text: string) =>
   text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)
 
-/** A code block that no text in it can end early. */
+/** Puts a text into a Markdown code block whose fence is longer than any row of backticks in the text. */
 export function fenced(language: string, text: string): string {
   const shown = shortened(text, kept.body / 2)
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))

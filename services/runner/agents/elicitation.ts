@@ -1,4 +1,4 @@
-/** What an MCP server asks a person through its agent: a form, or the visit of a page. */
+/** Elicitations: an MCP server asks a person, through the agent, to fill in a form or to open a page. */
 import { z } from 'zod'
 import { formOptions, type Answer, type FormField } from '#domain/task/questionEvents.ts'
 import { kept, option, plain } from './asked.ts'
@@ -51,7 +51,7 @@ function formFields({ properties, required }: ElicitationFields): FormField[] {
     }))
 }
 
-/** The answer in the form of MCP. */
+/** The person's answer as the result of an MCP elicitation. */
 export function elicited(fields: ElicitationFields | undefined, answer: Answer | undefined): object {
   if (answer === undefined) return { action: 'cancel' }
   const { choices, values } = answer

@@ -1,4 +1,4 @@
-/** Writes the agent's private home: the files that an agent finds when it starts. */
+/** Writes the files that an agent finds in its private home, and chooses the instructions and commands for them. */
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ export function unreplaced({ files, commands }: Brought): readonly OwnCommand[] 
   return commands.filter(({ name }) => !taken.has(name))
 }
 
-/** The folders below the root that have instructions of their own, with the files. */
+/** The instruction files in folders below the repository's root. */
 export function nestedInstructions({ files }: Brought): readonly NestedInstructions[] {
   return files.flatMap(({ path, content }) => {
     const [, folder] = /^(?!\.claude\/)(.+)\/(?:CLAUDE|AGENTS)\.md$/.exec(path) ?? []
@@ -29,14 +29,14 @@ export function nestedInstructions({ files }: Brought): readonly NestedInstructi
 
 interface NestedInstructions {
   readonly folder: string
-  /** The folder's path, relative to the repository. */
+  /** The path of the instruction file, relative to the repository. */
   readonly path: string
   readonly text: string
 }
 
 /**
- * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no link in the home: whatever is
- * in the way and is no plain folder or file is removed. Must not be called while the agent runs.
+ * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no links in the home: a link in
+ * the way of a folder or file is removed. Must not be called while the agent runs.
  */
 export async function writeHome(
   home: string,

@@ -1,4 +1,4 @@
-/** Passes a message and its images to an agent: images in the message, or as files that the message names, as the agent requires. */
+/** Gives an agent the images of a message: inside the message, or as files in the agent's home that the message names. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { HostUser } from '#platform/childProcess.ts'
@@ -15,8 +15,8 @@ export interface AgentHome {
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
 /**
- * The message in the agent's form. For an agent that reads images from files, writes them into its home first. Throws a sentence when something is in
- * the way there.
+ * The message as the agent expects it. If the agent reads images from files, they are first written into its home. Throws with a sentence when
+ * something is in the way of a file.
  */
 export async function messageFor(
   agent: Pick<Agent, 'images'>,

@@ -25,7 +25,7 @@ export interface InstalledAgents {
   /** Where the agent's program is. The first calls wait until the program has printed its version. */
   located(name: AgentName): Promise<Located>
   backend(name: AgentName): AgentBackend
-  /** The agent's model with a key of a person or a project; `undefined` for an agent that calls its model itself. */
+  /** The backend that calls the model with a key of a person or a project; `undefined` for an agent that calls its model itself. */
   withKey(name: AgentName, key: StoredKey): Extract<AgentBackend, { kind: 'broker' }> | undefined
   /** The models that the agent last reported, or otherwise those known in advance. */
   models(name: AgentName): readonly AgentModel[]
@@ -33,7 +33,7 @@ export interface InstalledAgents {
   readonly report: ReportedModels['report']
   /** The configured keys, each with a name for people. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]
-  /** The state of each agent for people; empty until every program has been searched for. */
+  /** The state of each agent as people see it; empty until every program has been searched for. */
   told(): readonly AgentState[]
 }
 
@@ -57,7 +57,7 @@ export function installedAgents(
   let told: readonly Omit<AgentState, 'models'>[] = []
   Promise.all(agentNames.map(async (name) => agentState(name, await found[name], backends[name]))).then(
     (states) => (told = states),
-    // This never happens, since no search rejects. A state that is not known is left out.
+    // No search rejects, so this is never called.
     () => undefined,
   )
   return {
@@ -113,7 +113,7 @@ function secretOf({ name, access }: Agent, { apiKey }: AgentConfig): InstalledAg
   return [{ name: access.kind === 'key' ? `the key of ${name}` : "the model's key", value: apiKey }]
 }
 
-/** A sentence for each agent with the scripted model, which says how to get a real one. */
+/** For each agent that runs with the scripted model, a sentence that says how to get a real one. */
 export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): readonly string[] {
   return agentNames.flatMap((name) => {
     const behind = backend(name)

@@ -1,4 +1,4 @@
-/** Finds the agents' CLIs on this machine, and shows them in a sandbox. */
+/** Finds the agents' CLIs on this machine, and binds them into sandboxes. */
 import { execFile } from 'node:child_process'
 import { access, constants, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -59,7 +59,7 @@ export async function locateProgram(
   return (await firstOf([configured], where)) ?? { found: false, reason }
 }
 
-/** Shows the whole folder when the program needs files in it; otherwise only the program. */
+/** If `part` exists in `folder`, the sandbox shows the whole folder; otherwise it shows only the program. */
 export async function withParts(found: Found, folder: string, part: string): Promise<Found> {
   return access(join(folder, part)).then(
     () => ({ ...found, shown: folder }),
@@ -115,7 +115,7 @@ export function programBind({ path, shown }: Found): Bind {
   return { source: shown, target: shown === path ? `${folderInSandbox}/agent` : folderInSandbox }
 }
 
-/** The program's path in the sandbox, where the program, or the folder with it, is bound at `seen`. */
+/** The path of the program in a sandbox in which the program, or its folder, is bound at `seen`. */
 export function programIn({ path, shown }: Found, seen: string): string {
   return shown === path ? seen : join(seen, relative(shown, path))
 }

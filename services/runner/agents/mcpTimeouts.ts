@@ -3,5 +3,8 @@
 /** Longer than our MCP gateway waits, so that the gateway gives up first and can report the reason. */
 export const mcpCallTimeoutMs = 620_000
 
-/** For the tools of our own server: longer than `QUESTION_HOURS` can be, and as long as a timer can wait. */
+/**
+ * For calls to the tools of our own server, which may wait for a person: longer than the setting `QUESTION_HOURS` allows, and about as long as a
+ * timer can run.
+ */
 export const ownToolTimeoutMs = 2_100_000_000

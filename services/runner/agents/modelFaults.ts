@@ -5,7 +5,7 @@ import type { PassingFault } from '#domain/task/modelRetry.ts'
 import type { AgentError } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** The service that answers an agent with the server's key; for another account's key, `toldTo` changes the sentence. */
+/** The service that an agent's model belongs to, when the server's own key is used. */
 export interface ModelService {
   readonly name: string
   /** The environment variable with the server's key. */
@@ -23,13 +23,13 @@ export function passingFault({
   return code === 'api_error' && (httpStatus ?? 0) >= 500 ? code : undefined
 }
 
-/** The notice for a call to the model with this status, if the agent may repeat it. */
+/** The notice that a call to the model failed with this status; `undefined` when the agent does not repeat the call. */
 export function retryNotice(status: number | 'broken_off'): string | undefined {
   if (status === 'broken_off' || (status !== 429 && status < 500)) return undefined
   return `The model's API answers ${status}. The agent may try again by itself.`
 }
 
-/** The sentence for a known fault; for any other, the agent's words without the parts that mean nothing here. */
+/** The sentence for a known fault. For any other fault, the agent's words without the parts that mean nothing to a person. */
 export function faultSentence(
   { code, httpStatus }: Pick<AgentError, 'code' | 'httpStatus'>,
   said: string,
@@ -76,7 +76,7 @@ export interface PayingAccount {
   readonly service: string
 }
 
-/** The error in words for another account than the server's: whose key was used, and what to do. */
+/** Rewords an error for an account that is not the server's: says whose key was used, and what to do. */
 export function toldTo(account: PayingAccount | null, error: AgentError): AgentError {
   const message = account === null ? undefined : ownKeySentence(account, error)
   return message === undefined ? error : { ...error, message }
@@ -91,7 +91,7 @@ function ownKeySentence(
   const place = payer === 'person' ? 'Settings, Agents and Keys' : "the project's settings, Models"
   const replace = `Replace or remove it under ${place}.`
   const answered = httpStatus === null ? '' : ` (${httpStatus})`
-  // The service's words are in brackets at the end of the sentence about the server's key.
+  // The sentence about the server's key ends with the words of the service in brackets.
   const said = inBrackets(/\. \((.+)\)$/s.exec(message)?.[1] ?? '')
   switch (code) {
     case 'unauthorized':
@@ -133,7 +133,7 @@ function plain(said: string): string {
   return meaningless.reduce((text, sign) => text.replace(sign, ''), said.trim()).trim()
 }
 
-/** Patterns that identify a fault, tried in this order: those that name the cause come before those that only name a layer. */
+/** Patterns that identify a fault, tried in this order: patterns for exact causes come before general ones. */
 export type FaultSigns = readonly (readonly [AgentError['code'], RegExp])[]
 
 /** The fault that an agent's words describe; `null` if it is unknown. */

@@ -3,6 +3,6 @@
 export const ownTools = ['ask_person', 'update_todo_list'] as const
 export type OwnTool = (typeof ownTools)[number]
 
-/** The name of the server, which is its id as well: the broker serves it at this path. */
+/** The name of our own MCP server, which is also its id. The broker serves it at the path below. */
 export const ownServerName = 'flightdeck'
 export const ownServerPath = `/mcp/${ownServerName}`

@@ -1,6 +1,6 @@
 /**
- * What the runner knows of a coding agent's CLI: how it is started, sent messages and interrupted, and one set of events for what it reports,
- * whichever agent it is. The tests beside each agent check this contract.
+ * The interface to every coding agent: how its CLI is started, sent messages and interrupted, and the events that it reports. The tests beside each
+ * agent check this contract.
  */
 import type { RepositoryHook } from '#domain/api/projectSettings.schema.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
@@ -23,12 +23,13 @@ export type AgentEvent =
   /** The agent took up messages, by the ids that they were sent with: its next call to the model includes them. */
   | { readonly type: 'taken_up'; readonly messageIds: readonly string[] }
   /**
-   * The agent starts something that nobody asked for, such as waking up by itself. That lasts until the agent takes up a message, or until its `end`.
+   * The agent starts something that nobody asked for, such as waking up by itself. The events after this one are unasked until the agent takes up a
+   * message, or until its `end`.
    */
   | { readonly type: 'unasked' }
   /** More of a text that is being written. */
   | { readonly type: 'text_delta'; readonly messageKey: string; readonly text: string }
-  /** A whole text; `cut` when it was interrupted. Each key that had a delta gets exactly one such event. */
+  /** A whole text; `cut` when it was interrupted. Each key that had a delta gets exactly one `text` event. */
   | { readonly type: 'text'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
   /** An interrupted text or thought is rewritten under its key, from its beginning. */
   | { readonly type: 'text_restarted'; readonly messageKey: string }
@@ -50,7 +51,7 @@ export type AgentEvent =
   | AgentQuestion
   /** The agent no longer waits for the answers to its request. */
   | { readonly type: 'question_withdrawn'; readonly requestId: string }
-  /** A text to write to the agent: what its protocol needs without any decision of a person. */
+  /** A text that the agent's protocol requires on its standard input; no person decides about it. */
   | { readonly type: 'write'; readonly text: string }
   /** The models that the agent reported; each can be requested. */
   | { readonly type: 'models'; readonly models: readonly AgentModel[] }
@@ -118,7 +119,7 @@ export type AskedQuestion = Readonly<
 
 export interface SubagentWords {
   readonly type: 'subagent_words'
-  /** The tool call that the sub-agent works for. */
+  /** The id of the tool call that started the sub-agent. */
   readonly parentToolId: string
   readonly isThought: boolean
   readonly text: string
@@ -127,7 +128,7 @@ export interface SubagentWords {
 export interface ToolStarted {
   readonly type: 'tool_started'
   readonly toolId: string
-  /** The tool call of the sub-agent that uses this one; `null` for the agent's own. */
+  /** The id of the tool call that started the sub-agent which uses this tool; `null` when the main agent uses it. */
   readonly parentToolId: string | null
   readonly kind: ToolKind
   /** The tool's name in the agent's words. */
@@ -188,7 +189,7 @@ export interface AgentError {
 export interface AgentParser {
   /** Reads the next characters, which may end anywhere. */
   push(chunk: string): readonly AgentEvent[]
-  /** Called at the end of the output: ends what is still open. */
+  /** Called at the end of the output: ends the texts and tools that are still open. */
   end(): readonly AgentEvent[]
 }
 
@@ -205,8 +206,8 @@ export interface AgentDialogue extends AgentParser {
   /** The text to write once, when the process starts. */
   readonly opening?: string
   /**
-   * The text that sends a message. During a turn, the message steers that turn if the process takes several. Empty when a `write` event sends it
-   * later.
+   * The text that sends a message. If the process takes several messages, a message during a turn steers that turn. Empty when a later `write` event
+   * sends the message.
    */
   message(message: AgentMessage): string
   /** The text that stops the turn, after which an `aborted` error and an `end` follow; `null` when SIGINT must be used instead. */
@@ -300,7 +301,7 @@ export interface HomeFile {
 
 /** What a repository and a person give an agent, in addition to the instruction files in the workspace. */
 export interface Brought extends OwnInstructions {
-  /** The files as they are in the commit that the work began from. */
+  /** The skills, commands and other ability files of the repository, as they are in the commit that the work began from. */
   readonly files: readonly AbilityFile[]
   /** The hooks of the repository that the project's owner allowed; none by default. */
   readonly hooks?: readonly RepositoryHook[]
@@ -313,7 +314,7 @@ export type AgentAccess =
       readonly api: ModelApiName
       /** `false` for an agent whose tools the built-in scripted model does not know. */
       readonly scripted?: false
-      /** Whether the token of a person's subscription may be used for it; not by default. */
+      /** Set when the token of a person's subscription may be used instead of a key. */
       readonly subscriptions?: true
     }
   | { readonly kind: 'key' }
@@ -355,7 +356,7 @@ export interface Agent {
   readonly ownTools?: readonly OwnTool[]
   /** `false` when single tools of a local MCP server cannot be kept from the agent. */
   readonly hidesTools?: false
-  /** When the agent connects to no MCP server, as a sentence; absent if it always does. */
+  /** A sentence that says in which case the agent connects to no MCP server; absent if it always connects. */
   readonly mcpLimit?: string
   /** The models to choose from until the agent has reported its own. Others can be requested by their names. */
   readonly models: readonly AgentModel[]
@@ -369,7 +370,7 @@ export interface Agent {
   launch(request: LaunchRequest): Launch
   /** Makes the dialogue with one process. */
   dialogue(request: DialogueRequest): AgentDialogue
-  /** Why the agent ended without an `end`, judged by the last part of its standard error; `null` if that names no known fault. */
+  /** Why the agent ended without an `end` event. `said` is the last part of its standard error; `null` if that names no known fault. */
   faultOf(said: string, exitCode: number | null): AgentError | null
   /** Whether the agent accepts images in a message, or reads them from files that the message names. */
   readonly images: 'inline' | 'files'

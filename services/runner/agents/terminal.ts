@@ -30,7 +30,7 @@ export const compacted = 'The conversation had grown long and was summarized.'
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
   let model: string | undefined
-  /** The command whose output a reader would expect below the last line. */
+  /** The id of the command whose line is the last one shown, so that its output can follow without naming it again. */
   let lastCommand = ''
 
   const lineOf = (event: AgentEvent): string => {

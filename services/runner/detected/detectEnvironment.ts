@@ -13,7 +13,7 @@ export interface TargetSandbox {
   readonly versions: ProgramVersions
 }
 
-/** The first one that exists counts, as in devcontainer tools. */
+/** Only the first of these files that exists is read, as in devcontainer tools. */
 const devcontainerFiles = ['.devcontainer/devcontainer.json', '.devcontainer.json'] as const
 const readFiles: ReadonlySet<string> = new Set([...devcontainerFiles, ...Object.keys(versionFiles)])
 const allFiles = [...readFiles, ...lockFiles, 'requirements.txt', 'Gemfile']
@@ -113,7 +113,9 @@ function setupOf(commands: readonly string[]): string {
   return commands.length > 1 ? ['set -e', ...commands.map(asPart)].join('\n') : first
 }
 
-/** Only as a group does `a && b` end the script when `a` fails, and only so does a command with a comment or an `&` end where it should. */
+/**
+ * Puts a command with special characters into a group of its own. Without the group, `set -e` would not end the script when `a` in `a && b` fails.
+ */
 function asPart(command: string): string {
   return /[&|;#<\n]/.test(command) ? `(\n${command}\n)` : command
 }

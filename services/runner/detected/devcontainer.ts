@@ -1,4 +1,4 @@
-/** Reads a repository's devcontainer.json: what of it can become a project's settings, and a sentence for each thing that is not followed. */
+/** Turns a devcontainer.json into proposed settings of a project, with a sentence for each entry that is not followed. */
 import { z } from 'zod'
 import { ProjectVariable } from '#domain/api/projectSettings.schema.ts'
 import { Text } from '#domain/api/fields.schema.ts'
@@ -8,7 +8,7 @@ import { jsonWithComments } from './jsonWithComments.ts'
 export interface Devcontainer {
   /** What the file asks for, in a few words; empty when it asks for nothing. */
   readonly says: string
-  /** Commands of a shell, in order. */
+  /** Shell commands, in the order in which they run. */
   readonly commands: readonly string[]
   readonly variables: readonly ProjectVariable[]
   readonly ports: readonly number[]
@@ -44,7 +44,7 @@ const File = z.record(z.string(), z.unknown())
 /** Placeholders that only a devcontainer tool fills in, such as `${localEnv:HOME}`. */
 const placeholder = /\$\{(?:localEnv|containerEnv|env|(?:local|container)WorkspaceFolder\w*|devcontainerId)\b/
 
-/** `isContainer`: whether sandboxes here are containers. */
+/** Reads the devcontainer.json. `isContainer` says whether sandboxes on this runner are containers. */
 export function readDevcontainer(file: string, text: string, isContainer: boolean): Devcontainer {
   const read = File.safeParse(jsonWithComments(text))
   if (!read.success)
@@ -208,7 +208,7 @@ function privilegeNotes(entries: z.infer<typeof File>): readonly string[] {
   ]
 }
 
-/** A mount may be written as a text or as a group of texts. What is nested deeper is left out, since it may be nested without end. */
+/** Writes one refused entry as a text. An entry such as a mount may be a text or an object; values that are nested deeper are left out. */
 function partOf(part: unknown): string {
   if (typeof part === 'string') return part
   const texts = Object.entries(File.safeParse(part).data ?? {}).filter(

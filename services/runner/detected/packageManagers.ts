@@ -1,8 +1,8 @@
-/** The package managers that a repository's files call for: how to install its packages, and from which hosts they come. */
+/** Finds the package managers that a repository uses, the commands that install the packages, and the hosts that the packages come from. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
-/** Files at fixed paths of a repository. Of files whose content does not matter, or could not be read, only the path is known. */
+/** The files at fixed paths of a repository. `texts` has only those whose content matters and could be read. */
 export interface RepositoryFiles {
   readonly paths: ReadonlySet<string>
   readonly texts: ReadonlyMap<string, string>
@@ -12,7 +12,7 @@ export interface PackageManager {
   /** The file that calls for the package manager. */
   readonly file: string
   readonly says: string
-  /** Lines of a shell script, which are to end the script when they fail. */
+  /** Lines of a shell script. If one of them fails, the script must end. */
   readonly commands: readonly string[]
   readonly hosts: readonly string[]
 }
@@ -38,7 +38,7 @@ const pypi = ['pypi.org', 'files.pythonhosted.org']
 const crates = ['index.crates.io', 'static.crates.io']
 const maven = 'repo.maven.apache.org'
 
-/** The second line keeps the environment out of the task's changes; newer versions of Python do so themselves. */
+/** The second line keeps the folder of the virtual environment out of the task's changes; newer versions of Python write the same file. */
 const virtualEnvironment = ['python3 -m venv .venv', "echo '*' > .venv/.gitignore"]
 
 export function packageManagersOf(files: RepositoryFiles): readonly PackageManager[] {
@@ -118,7 +118,7 @@ function pythonOf({ paths, texts }: RepositoryFiles): PackageManager | false {
     )
   if (paths.has('requirements.txt'))
     return found('requirements.txt', 'Python packages', 'pip install -r requirements.txt')
-  // Without these tables, the file only configures tools.
+  // A pyproject.toml without one of these tables only configures tools.
   const isPackage = /^\[(?:project|build-system)\]/m.test(texts.get('pyproject.toml') ?? '')
   return isPackage && found('pyproject.toml', 'A Python package', 'pip install -e .')
 }

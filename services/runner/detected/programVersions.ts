@@ -1,10 +1,10 @@
-/** The versions of the programs that a sandbox shows. */
+/** Finds the versions of the programs that a sandbox has. */
 import { CannotStart, run } from '#platform/childProcess.ts'
 import type { AvailableSandbox } from '../deps.ts'
 import type { CommandEnvironment } from '../sandbox/port.ts'
 import { programs, type Program } from './wantedVersions.ts'
 
-/** A program that is not there has the version `null`. One whose version is not known is left out. */
+/** The version of each program: `null` for a program that is missing, and no entry for one whose version is unknown. */
 export type ProgramVersions = ReadonlyMap<Program, string | null>
 
 const questions: Readonly<Record<Program, readonly [string, string]>> = {
@@ -17,8 +17,8 @@ const questions: Readonly<Record<Program, readonly [string, string]>> = {
 const timeoutMs = 5_000
 
 /**
- * Asks each program once, when the versions are first needed. Only the programs of this machine are asked: for sandboxes with a system of their own,
- * no version is known.
+ * Asks each program for its version once, when the versions are first needed. Only programs of this machine are asked: sandboxes with a system of
+ * their own get no versions.
  */
 export function openProgramVersions({
   sandbox,

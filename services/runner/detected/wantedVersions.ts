@@ -8,11 +8,11 @@ export type Program = (typeof programs)[number]
 export interface WantedVersion {
   readonly file: string
   readonly program: Program
-  /** As the program's own tools write it: `22`, `>=3.11`, `^20 || ^22`, `lts/*`. */
+  /** The version as the own tools of the program write it: `22`, `>=3.11`, `^20 || ^22`, `lts/*`. */
   readonly version: string
 }
 
-/** For each file whose text may name versions, how to find them. The files are read as plain text, and nothing in them is ever run. */
+/** How to find the versions in each file that may name some. The files are read as plain text, and nothing in them is ever run. */
 export const versionFiles: Readonly<
   Record<string, (text: string) => readonly Omit<WantedVersion, 'file'>[]>
 > = {
@@ -52,7 +52,7 @@ const toolNames: Readonly<Record<string, Program>> = {
   java: 'java',
 }
 
-/** More are no use to anybody. */
+/** The most versions that are taken from one file. */
 const maxVersionsOfFile = 10
 
 /** The versions that the files ask for. What does not look like a version is left out. */
@@ -65,7 +65,10 @@ export function wantedVersions(texts: ReadonlyMap<string, string>): readonly Wan
   )
 }
 
-/** A sentence for each version that the sandbox does not have. `versions` has `null` for a program that is not there, and none where that is unknown. */
+/**
+ * A sentence for each version that the sandbox does not have. In `versions`, a missing program has `null`, and a program of unknown version has no
+ * entry.
+ */
 export function versionNotes(
   wanted: readonly WantedVersion[],
   versions: ReadonlyMap<Program, string | null>,
@@ -128,7 +131,7 @@ function meetsOne(part: string, has: readonly number[]): boolean | null {
 const numbersOf = (version: string): readonly number[] =>
   (version.match(/\d+/g) ?? []).slice(0, 3).map(Number)
 
-/** Compares only as many numbers as the request has. */
+/** Compares two versions, but only as many of their numbers as `wanted` has. */
 function compared(has: readonly number[], wanted: readonly number[]): number {
   for (const [index, number] of wanted.entries()) {
     const difference = (has[index] ?? 0) - number

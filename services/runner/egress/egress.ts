@@ -1,4 +1,4 @@
-/** What all sandboxes of the runner share of the way to the network (egress): the hosts that each agent itself needs, and the reports of refusals. */
+/** The way from sandboxes to the network (egress): opens it for each sandbox, knows which hosts the agents themselves need, and reports refusals. */
 import type { AgentName } from '#domain/agents.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Scratch } from '../scratch.ts'
@@ -8,17 +8,17 @@ import { openSandboxEgress, type EgressRequest, type SandboxEgress } from './san
 export interface Egress {
   /** The hosts that the sandbox of each agent may reach, in addition to what the project allows. */
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
-  /** Whether a project may list addresses of this machine and of private networks, in numbers. */
+  /** Whether a project may list IP addresses of this machine and of private networks. */
   readonly mayReachPrivate: boolean
   /** The hosts on private networks that a project may list by name. */
   readonly privateHosts: readonly string[]
-  /** Opens the way out of one sandbox of a task, whose refusals and traffic are logged. Rejects when its proxy cannot listen. */
+  /** Opens the way out of one sandbox of a task, and logs its refusals and traffic. Rejects when the proxy of the sandbox cannot listen. */
   open(
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
   ): Promise<SandboxEgress>
-  /** Reports a task's refusals, one sentence for each, until the returned function is called. Only the latest listener gets them. */
+  /** Calls `tell` with a sentence for each refusal in the task, until the returned function is called. Only the latest `tell` of a task is called. */
   hear(taskId: string, tell: (sentence: string) => void): () => void
-  /** Called when a sandbox of the task was refused something. A sandbox may outlive the run to which this is reported. */
+  /** Reports that a sandbox of the task was refused a connection. The sandbox may have been opened in an earlier run. */
   refused(taskId: string, refusal: Refusal): void
 }
 

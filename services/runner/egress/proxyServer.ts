@@ -1,6 +1,6 @@
 /**
- * The only way from a sandbox to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) to allowed hosts. Names are resolved
- * here, and the connection goes to the very address that was checked.
+ * The only way from a sandbox to the network: an HTTP proxy that reaches allowed hosts, by `CONNECT` or by plain requests to `http:` addresses. The
+ * proxy resolves names itself, and connects to the very address that it checked.
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { createServer, request as httpRequest } from 'node:http'
@@ -30,9 +30,9 @@ export interface ProxyOptions {
   readonly rules: readonly Rule[]
   /** Called for every destination that is not reached, with the reason. The destination is text from the sandbox. */
   readonly onRefusal: (refusal: Refusal) => void
-  /** All addresses of a name; the system's lookup by default. */
+  /** Returns all addresses of a host; by default it asks the system. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
-  /** Connects to an address; `undefined` when it does not answer. By TCP by default. */
+  /** Connects to an address, by default over TCP. Resolves to `undefined` when the address does not answer. */
   readonly dial?: (address: string, port: number) => Promise<Socket | undefined>
   /** The maximum number of connections from the sandbox at the same time: 256 by default. */
   readonly connections?: number
@@ -44,15 +44,15 @@ export interface Refusal {
   /** The destination as the sandbox wrote it, shortened and without control characters. */
   readonly destination: string
   /**
-   * `not_allowed`: no rule allows it; `inside`: it leads into the server's own network; `only_git`: only git's reads are allowed there;
-   * `other_repository`: git's reads are allowed there, but not of this repository; `unreachable`: it is allowed, but does not answer.
+   * `not_allowed`: no rule allows the destination; `inside`: it is in the server's own network; `only_git`: only git may read from it;
+   * `other_repository`: git may read from it, but not this repository; `unreachable`: it is allowed, but does not answer.
    */
   readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
 }
 
 export interface Traffic {
   readonly connections: number
-  /** The number of bytes to the network, and from it. */
+  /** `sent` is the number of bytes to the network, `received` the number of bytes from it. */
   readonly sent: number
   readonly received: number
 }
@@ -318,7 +318,7 @@ function addressIn({ host, port }: Destination, path: string): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`
 }
 
-/** The headers that mark the end of a body, whatever the sandbox wrote: without them, the body would be read as another request. */
+/** The headers that mark the end of a request's body. They are always sent: without them, the destination could take the body for another request. */
 function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' }
   const length = headers['content-length']

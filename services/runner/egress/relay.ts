@@ -10,8 +10,8 @@ export const relayPort = 31_280
 export const modelPort = 31_281
 
 /**
- * A script for `node -e`, with the proxy's socket, the broker's socket (or nothing) and the ports as arguments. The first port is for the proxy
- * itself; each further one is a port of the host's loopback, under the same number in the sandbox. The script prints a line once it listens.
+ * A script for `node -e`. Its arguments are the proxy's socket, the broker's socket (or nothing) and the ports. The first port leads to the proxy
+ * itself. Each further port of the sandbox leads to the same port on the host's loopback. The script prints a line once it listens.
  */
 const relayScript = `
 const { connect, createServer } = require('node:net')
@@ -60,7 +60,7 @@ Promise.all(listens).then(() => process.stdout.write('ready\\n'))
 `
 
 interface RelayPlace {
-  /** A Node program, and the proxy's socket, by their paths in the sandbox. */
+  /** The paths of a Node program and of the proxy's socket in the sandbox. */
   readonly node: string
   readonly socket: string
   /** The ports of the host's loopback that can be reached in the sandbox. */
@@ -73,7 +73,7 @@ type Command = readonly [string, ...string[]]
 export type Begins = 'reachable' | 'on_first_line'
 
 /**
- * The command together with a relay, which is started at once. The command becomes the first process of the sandbox. If `model`, the path of the
+ * The command line that starts a relay at once and then the command, which becomes the first process of the sandbox. If `model`, the path of the
  * broker's socket in the sandbox, is given, the relay also connects `modelPort` to the broker.
  */
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
@@ -85,7 +85,7 @@ export function besideRelay(place: RelayPlace, command: Command, begins: Begins,
 // Without these options, a bash whose input is a socket would run a start-up file of the home, which an agent may have written.
 const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
-// The relay gets no environment: a project's variables are for its commands.
+// The relay gets no environment variables: a project's variables are only for its commands.
 const scripts: Readonly<Record<Begins, string>> = {
   reachable:
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
@@ -95,7 +95,7 @@ const scripts: Readonly<Record<Begins, string>> = {
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
 }
 
-/** The command without a relay, which it does not need. */
+/** The command line for a command that needs no relay. */
 export function alone(command: Command, begins: Begins): Command {
   return begins === 'on_first_line' ? [...shell, 'read -r || exit; exec "$@"', 'bash', ...command] : command
 }

@@ -112,13 +112,16 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
   }
 }
 
-/** Java takes no proxy from the variables above, so its build tools get it as options. */
+/** Java ignores the proxy variables above, so its build tools get the proxy as options in these variables. */
 const javaOptions = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
 
 const javaProxy = (port: number): string =>
   ['http', 'https'].map((name) => `-D${name}.proxyHost=127.0.0.1 -D${name}.proxyPort=${port}`).join(' ')
 
-/** The variables of a project with those of the way out, which count more. Options of Java's build tools are added to the project's own. */
+/**
+ * Adds the variables for the network to those of a project, and overrides them. Only the options of Java's build tools are joined with the project's
+ * own.
+ */
 export function withNetwork(
   own: Readonly<Record<string, string>>,
   network: SandboxEgress['env'],

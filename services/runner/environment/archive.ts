@@ -1,6 +1,6 @@
 /**
- * Packs what a setup left into archives, and unpacks them into other workspaces. Both are done by programs in the sandbox, as the task's user: the
- * server itself never follows a path that a repository's code has made.
+ * Packs the files that a setup left into archives, and unpacks them into other workspaces. Programs in the sandbox do both, as the user of the task:
+ * the server itself never follows a path that code of a repository has made.
  */
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
@@ -18,7 +18,7 @@ const packing = [
   '--create',
   '--file=-',
   '--format=gnu',
-  // Two names of one file become two files, since one of them may be left out.
+  // Two hard links to one file become two files, since one of them may be left out.
   '--hard-dereference',
   '--mode=ug-s',
   '--owner=0',
@@ -127,7 +127,10 @@ export interface Archives {
 
 const inSandbox = { tree: '/run/flightdeck/environment-tree', home: '/run/flightdeck/environment-home' }
 
-/** Unpacks archives into a workspace. `over`: files that exist are replaced; otherwise they stay. Throws when not everything was unpacked. */
+/**
+ * Unpacks archives into a workspace. With `over`, they replace existing files; otherwise existing files stay. Throws when not everything was
+ * unpacked.
+ */
 export async function unpack(
   sandbox: Sandbox,
   workspace: Workspace,
@@ -139,7 +142,7 @@ export async function unpack(
     { source: home, target: inSandbox.home, to: paths.home, keeps: true },
     ...(tree === undefined ? [] : [{ source: tree, target: inSandbox.tree, to: paths.tree, keeps: !over }]),
   ]
-  // Each archive has a program of its own, all at the same time.
+  // Each archive is unpacked by a `tar` of its own, and all of them run at the same time.
   const script =
     'for each in "$@"; do tar $each & jobs="$jobs $!"; done; for one in $jobs; do wait $one || failed=1; done; exit ${failed:-0}'
   const calls = binds.map(({ to, keeps, ...bind }) =>

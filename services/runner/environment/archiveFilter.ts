@@ -1,4 +1,7 @@
-/** Passes a tar archive on without files that contain a secret, also in their name, and without devices and pipes. The archive was written in a sandbox, so nothing in it is trusted. */
+/**
+ * Filters a tar archive: leaves out devices, pipes, and files with a secret in their name or content. The archive was written in a sandbox, so
+ * nothing in it is trusted.
+ */
 import { setImmediate } from 'node:timers/promises'
 import { formsOf } from '#platform/redaction/secretForms.ts'
 
@@ -8,13 +11,13 @@ export class NotKept extends Error {
 }
 
 export interface SecretSearch {
-  /** Whether some bytes contain one of the secrets in any form. */
+  /** Whether the content contains one of the secrets, plain or encoded. */
   holdsSecret(content: Buffer): boolean
 }
 
-/** The most bytes of a file that is searched. Programs that write a password into a file write small files. */
+/** Files with more bytes are not searched for secrets. Programs that write a password into a file write small files. */
 const longestSearched = 1024 ** 2
-/** The most bytes that are compared, with each form of each secret, in one archive: about half a minute of work. */
+/** The most comparisons for one archive: its bytes, counted once for each form of each secret. They take about half a minute. */
 const mostCompared = 40 * 1024 ** 3
 
 export function searchFor(secrets: readonly string[]): SecretSearch {
@@ -31,10 +34,13 @@ export function searchFor(secrets: readonly string[]): SecretSearch {
 }
 
 const blockBytes = 512
-/** The longest name of a file, as an entry of its own. */
+/** The most bytes of a name that is too long for a header and has an entry of its own. */
 const longestName = 64 * 1024
 
-/** The archive with some entries left out, each of which is passed to `leftOut` if it was a file. Throws `NotKept` when it is no archive. */
+/**
+ * Yields the archive without the entries that must not be kept, and calls `leftOut` with the name of each file among them. Throws `NotKept` when it
+ * is no archive.
+ */
 export async function* filteredArchive(
   archive: AsyncIterable<Buffer>,
   { holdsSecret }: SecretSearch,
@@ -47,7 +53,7 @@ export async function* filteredArchive(
   let passed = 0
   for (;;) {
     const header = await reader.take(blockBytes)
-    // Without any file, nothing at all is written.
+    // An empty block marks the end of an archive. If there was nothing to pack, the archive has no blocks at all.
     if (header === undefined || header.every((byte) => byte === 0)) break
     const size = sizeIn(header)
     const padded = Math.ceil(size / blockBytes) * blockBytes
@@ -60,7 +66,7 @@ export async function* filteredArchive(
       continue
     }
     const entry = [...before, header]
-    // The name is recorded.
+    // Names of files that are left out are recorded, so a name with a secret is replaced.
     const isSecret = kept.has(type) && entry.some((part) => holdsSecret(part))
     const name = isSecret ? unnamed : (longName ?? textIn(header.subarray(0, 100)))
     before = []
@@ -71,7 +77,7 @@ export async function* filteredArchive(
       passed += padded
       if (isSecret || (kept.has(type) && holdsSecret(content.subarray(0, size)))) leftOut(name)
       else if (kept.has(type)) yield* [...entry, content]
-      // Other work of this thread goes on between the pieces.
+      // Lets other work of this thread go on after each MiB.
       if (passed > longestSearched) passed = await setImmediate(0)
     } else {
       if (!kept.has(type)) throw damaged()

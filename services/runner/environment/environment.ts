@@ -1,4 +1,7 @@
-/** The environment of a workspace: which kept setup fits it, whether its own may be kept, and filling it from one that was kept. */
+/**
+ * An environment is what a project's setup leaves in a workspace. Finds the kept environments that fit a workspace, fills the workspace from one, and
+ * records the state of its setup.
+ */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -33,13 +36,13 @@ export interface Environment {
   readonly isDefaultBranch: boolean
   /** Whether nothing has run in the workspace yet, apart from a setup: no turn and no command. */
   readonly isUntouched: boolean
-  /** Whether it also has nothing of an earlier task: other tasks may then use what the setup leaves. */
+  /** Whether the workspace also has no work of an earlier task, so that other tasks may use what the setup leaves. */
   readonly mayBeKept: boolean
 }
 
 /**
- * The environment of a workspace. `undefined` without a sandbox, because each task then has paths of its own, which are written into what a setup
- * leaves; and for an empty repository.
+ * The environment of a workspace; `undefined` for an empty repository, and without a sandbox: each task then has paths of its own, and a setup writes
+ * these paths into files.
  */
 export async function environmentOf(
   { git, documents, sandbox, environments }: EnvironmentDeps,
@@ -71,7 +74,10 @@ export async function environmentOf(
   }
 }
 
-/** Fills an untouched workspace and its home from a kept environment, and returns that; `undefined` when there is none that fits, or it cannot be used. */
+/**
+ * Fills an untouched workspace and its home from a kept environment, and returns this environment; `undefined` when none fits, or when it cannot be
+ * used.
+ */
 export async function fillFrom(
   { root, path, logger }: EnvironmentDeps,
   { projectId, sandbox, workspace, usable, isUntouched }: Environment,
@@ -80,19 +86,20 @@ export async function fillFrom(
   if (!isUntouched) return undefined
   const layer = await findLayer(root, projectId, usable, by)
   try {
-    // If the server is killed meanwhile, files that are cut short are left: the setup then runs, and such files are not taken as whole.
+    // The mark shows that unpacking has begun. If the server is killed before the end, the next run sees the mark and runs the setup, so incomplete
+    // files are not trusted.
     if (layer) await markSetupBegun(workspace)
     if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over })
     return layer
   } catch (fault) {
-    // The setup then runs and makes it again.
+    // The setup then runs, and what it leaves replaces this environment.
     logger.warn({ err: fault, projectId }, 'failed to use an environment that was kept')
     if (layer) await removeLayer(layer.dir, path)
     return undefined
   }
 }
 
-/** Fills a workspace before its task exists. The terminal of the task says so later. */
+/** Fills a workspace before its task exists. The first run of the task says so in its terminal. */
 export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promise<void> {
   const command = of.envs.setupCommand.trim()
   const environment = command === '' ? undefined : await environmentOf(deps, of)
@@ -104,11 +111,11 @@ export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promi
 export interface SetupState {
   /** Whether this command has succeeded, or its result was taken over. */
   readonly isDone: boolean
-  /** When the environment was made that the workspace was filled from before it had a task, which nobody was told yet. */
+  /** The time at which the environment was made, if it filled the workspace before the task existed and nobody was told of it yet. */
   readonly untold: number | undefined
 }
 
-/** `undefined` when no setup has begun in the workspace. */
+/** Reads the state of the setup of `command`; `undefined` when no setup has begun in the workspace. */
 export async function setupStateOf(workspace: Workspace, command: string): Promise<SetupState | undefined> {
   const written = await readFile(markerOf(workspace), 'utf8').catch(ifAbsent)
   if (written === undefined) return undefined
@@ -116,7 +123,7 @@ export async function setupStateOf(workspace: Workspace, command: string): Promi
   return { isDone: digest === digestOf(command), untold: untold === undefined ? undefined : Number(untold) }
 }
 
-/** Records that a setup has begun, which may leave anything if it fails. */
+/** Records that a setup has begun. If nothing else is recorded later, the setup may have left anything. */
 export const markSetupBegun = (workspace: Workspace): Promise<void> => writeFile(markerOf(workspace), '')
 
 export async function markSetUp(

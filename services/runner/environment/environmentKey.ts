@@ -1,4 +1,4 @@
-/** The names under which what a setup left is kept: equal for two workspaces in which the setup would leave the same. */
+/** Makes the keys under which the result of a setup is kept. Two workspaces have equal keys if the setup would leave the same in both. */
 import { readFileSync } from 'node:fs'
 import { sha256 } from '#platform/hashes.ts'
 import { gitOrThrow, type Git } from '../workspace/git/git.ts'
@@ -8,21 +8,21 @@ import { isLockFile } from './keptPaths.ts'
 export interface EnvironmentKey {
   /** The hash of the command, its variables, the system and the branch. */
   readonly setup: string
-  /** The hash of the above and of the lock files at the commit. */
+  /** The hash of everything in `setup` and of the lock files at the commit. */
   readonly whole: string
 }
 
 export interface SetupIdentity {
   readonly command: string
   readonly variables: readonly { readonly name: string; readonly value: string }[]
-  /** The system in which the setup runs, as by `systemOf`. */
+  /** The system in which the setup runs, as `systemOf` names it. */
   readonly system: string
   /**
-   * The branch that the workspace began at. A setup runs files of the repository, so what it leaves may only be used on the same branch: whoever may
-   * change that branch, and nobody else, decides what runs there anyway.
+   * The branch that the workspace began at. A setup runs files of the repository, so what it leaves is used only on the same branch: whoever may
+   * change this branch decides what runs there anyway.
    */
   readonly branch: string
-  /** The hash of the lock files, as by `lockFilesAt`. */
+  /** The hash of the lock files, as `lockFilesAt` returns it. */
   readonly locks: string
 }
 

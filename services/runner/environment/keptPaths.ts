@@ -13,7 +13,10 @@ export const keptInHome = wordsIn(`
   .rbenv .gem/ruby .bundle/cache .composer/cache .nuget/packages
 `)
 
-/** Paths below the above that programs use for passwords and tokens, and in which programs of agents look for settings and plugins. */
+/**
+ * Paths below `keptInHome` that are not kept. Programs store passwords and tokens in some of them, and programs of agents look for settings and
+ * plugins in the others.
+ */
 export const neverKept = wordsIn(`
   .cache/huggingface/token .cache/huggingface/stored_tokens
   .local/share/keyrings .local/share/gh .local/share/containers/auth.json

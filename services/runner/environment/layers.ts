@@ -1,6 +1,7 @@
 /**
- * What setups left, on the disk of this runner: a folder with two archives for each, below `<root>/environments`. Its name has the project, and hashes
- * of the setup and of everything that decides its result. It gets that name when all of it is on the disk, so one that was cut short is never found.
+ * Keeps what setups left on the disk of this runner. Each such layer is a folder below `<root>/environments` with two archives. The name of the
+ * folder has the project, and hashes of the setup and of everything that decides its result. A folder gets this name only once all of it is on the
+ * disk, so an incomplete layer is never found.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
@@ -16,7 +17,10 @@ export interface EnvironmentOptions {
   readonly mostBytes: number
   /** The free bytes below which nothing is kept. */
   readonly leastFree: number
-  /** The keys whose setups left something that cannot be kept: that is not tried again until the next start, or until somebody asks. */
+  /**
+   * The keys of environments that could not be kept. Keeping one is not tried again until the runner starts again, or until a person asks for a
+   * rebuild.
+   */
   readonly notKept: Set<string>
 }
 
@@ -24,9 +28,9 @@ export interface Layer {
   readonly dir: string
   readonly projectId: string
   readonly key: EnvironmentKey
-  /** When it was made, in milliseconds since 1970. */
+  /** When the layer was made, in milliseconds since 1970. */
   readonly builtAt: number
-  /** The size of its archives. */
+  /** The size of both archives together. */
   readonly bytes: number
 }
 
@@ -39,7 +43,7 @@ interface Place {
   readonly path: string
 }
 
-/** Each project keeps this many; the least recently used are removed first. */
+/** Each project keeps this many layers; the least recently used are removed first. */
 const keptOfProject = 3
 const halfMade = '.half-'
 const layerName = /^([A-Za-z0-9_-]+)\.([0-9a-f]{16})\.([0-9a-f]{32})\.(\d+)\.(\d+)$/
@@ -52,7 +56,10 @@ export async function beginLayer(root: string, projectId: string): Promise<strin
   return dir
 }
 
-/** Makes a folder whose files are on the disk a layer, in place of those with the same key and of those beyond the number that is kept. */
+/**
+ * Turns the folder `half`, which has complete archives, into a layer. Removes older layers with the same key, and the least recently used ones beyond
+ * `keptOfProject`.
+ */
 export async function keepLayer(
   { root, path }: Place,
   half: string,
@@ -63,7 +70,7 @@ export async function keepLayer(
   const dir = join(folderOf(root), [projectId, setup, whole, builtAt, bytes].join('.'))
   await rename(half, dir)
   await syncFolder(folderOf(root))
-  // Of two that are kept at the same time, each would otherwise remove the other.
+  // Only older layers are removed: otherwise two layers that are kept at the same time would remove each other.
   const others = (await layersOf(root, projectId)).filter(
     (layer) => layer.builtAt < builtAt || (layer.builtAt === builtAt && layer.dir < dir),
   )
@@ -77,7 +84,7 @@ export async function keepLayer(
   for (const old of [...(same ?? []), ...beyond]) await removeLayer(old.dir, path)
 }
 
-/** The newest layer of a project with one of these keys, the first of which is preferred. It counts as used now. */
+/** Finds the newest layer of a project with one of these keys, the first of which is preferred. The layer then counts as used now. */
 export async function findLayer(
   root: string,
   projectId: string,
@@ -89,14 +96,14 @@ export async function findLayer(
     for (const layer of layers) {
       if (!key[by].startsWith(layer.key[by]) || !(await isWhole(layer))) continue
       const now = new Date()
-      // It may have been removed just now.
+      // Another run may have removed the layer just now.
       const isThere = await utimes(layer.dir, now, now).then(() => true, ifAbsent)
       if (isThere) return layer
     }
   return undefined
 }
 
-/** Whether the archives are as long as they were: programs that unpack them do not always tell when the end is missing. */
+/** Whether the archives still have their recorded size: programs that unpack an archive do not always notice that its end is missing. */
 async function isWhole({ dir, bytes }: Layer): Promise<boolean> {
   const files = Object.values(archivesIn(dir))
   const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(ifAbsent))?.size ?? 0))
@@ -127,15 +134,15 @@ export async function layersOf(root: string, projectId: string): Promise<readonl
   return (await allLayers(root)).filter((layer) => layer.projectId === projectId)
 }
 
-/** Removes a layer at once for everybody who looks for one. A program that is reading it reads on. */
+/** Removes a layer. It is renamed first, so that nobody finds it any more, while a program that is already reading it can go on. */
 export async function removeLayer(dir: string, path: string): Promise<void> {
-  // What is left of such a folder is removed by the next eviction.
+  // If the removal fails, the next eviction removes the rest of this folder.
   const gone = join(dirname(dir), `.gone-${basename(dir)}`)
   await rename(dir, gone).catch(ifAbsent)
   await removeFolder(gone, path)
 }
 
-/** Removes what a killed process was writing, and returns the projects that it was for. */
+/** Removes the folders that a killed process was still writing, and returns the projects of these folders. */
 export async function removeHalfMade({ root, path }: Place): Promise<readonly string[]> {
   const names = ((await readdir(folderOf(root)).catch(ifAbsent)) ?? []).filter((name) =>
     name.startsWith(halfMade),

@@ -26,14 +26,14 @@ type Request = RpcRequest<'rebuildEnvironment'>
 export interface Rebuilds {
   /** Begins a rebuild, unless one of the project is under way. */
   begin(request: Request): Promise<RpcResponse<'rebuildEnvironment'>>
-  /** Ends all rebuilds. Nothing of them is left. */
+  /** Ends all rebuilds, and resolves when their workspaces are removed. */
   close(): Promise<void>
 }
 
 /** The most rebuilds at once, since each takes as much of the machine as a task. */
 const maxAtOnce = 2
 
-/** Opens the rebuilds, and removes what a killed process was keeping. */
+/** Makes the collection of rebuilds, and removes layers that a killed process did not finish. */
 export async function openRebuilds(deps: ExecutionDeps): Promise<Rebuilds> {
   for (const projectId of await removeHalfMade(deps))
     await recordEnvironment(deps, projectId, failure('The server stopped before the setup came to its end.'))
@@ -72,7 +72,7 @@ async function start(deps: ExecutionDeps, projectId: string): Promise<RpcRespons
   return { kind: 'begun', position }
 }
 
-/** Never rejects: whatever happens is recorded. */
+/** Does one rebuild. Never rejects: whatever happens is recorded. */
 async function rebuild(deps: ExecutionDeps, request: Request, stop: Stopping): Promise<void> {
   const taskId = randomUUID()
   try {
@@ -93,7 +93,7 @@ async function rebuild(deps: ExecutionDeps, request: Request, stop: Stopping): P
 const failure = (reason: string) =>
   ProjectEnvironmentFailed.of({ code: 'interrupted', usesEarlier: false }, { reason, log: '' })
 
-/** Runs the setup, which records what became of it. Returns why it could not begin. */
+/** Makes a workspace and runs the setup in it, which records its own outcome. Returns a failure if the setup could not begin. */
 async function setUpNewWorkspace(
   deps: ExecutionDeps,
   { projectId, ownerId, taskId }: Request & { readonly taskId: string },
@@ -139,7 +139,7 @@ async function setUpNewWorkspace(
   }
 }
 
-/** An output without a terminal, of which only the end is recorded. */
+/** An output that is shown in no terminal. Only the end of it is recorded. */
 function unshownOutput({ redaction }: Pick<RecordingDeps, 'redaction'>, secrets: readonly string[]) {
   const terminal = { append: async () => undefined, tell: () => undefined, head: () => null }
   const fence = { executionId: '', attempt: 0 }

@@ -1,4 +1,4 @@
-/** Sets a workspace up by the project's setup command, or by what an earlier run of it left; and keeps what it leaves for the tasks that follow. */
+/** Sets a workspace up: uses a kept environment, or runs the project's setup command and keeps what it leaves for later tasks. */
 import { randomUUID } from 'node:crypto'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
@@ -68,7 +68,7 @@ export async function setUpWorkspace(deps: SetupDeps, setup: Setup): Promise<Exe
     return undefined
   }
   const environment = await environmentOf(deps, setup)
-  // What an earlier attempt left must not be mixed with something else.
+  // If an earlier attempt left files, they must not be mixed with those of a kept environment.
   const layer =
     environment && before === undefined
       ? await fillFrom(deps, environment, { by: 'whole', over: false })
@@ -90,7 +90,10 @@ interface RunningSetup extends Setup {
   readonly trigger: 'task' | 'rebuild'
 }
 
-/** Runs the setup command, and keeps what it leaves if other tasks may use it. Its caches are given to the agent's home. Throws `Evicted`. */
+/**
+ * Runs the setup command, and keeps what it leaves if other tasks may use it. Also copies the caches from the command's home to the agent's home.
+ * Throws `Evicted`.
+ */
 export async function runSetup(deps: SetupDeps, setup: RunningSetup): Promise<ExecutionOutcome | undefined> {
   const { run, workspace, envs, environment, projectId, trigger } = setup
   const longestMs = Math.min(longestSetupMs, deps.limits.longestMs)
@@ -100,7 +103,7 @@ export async function runSetup(deps: SetupDeps, setup: RunningSetup): Promise<Ex
   const tell = async (event: ProjectEnvironmentEvent) => {
     if (isRecorded) await recordEnvironment(deps, projectId, event)
   }
-  // A person who asked was told that it began.
+  // A person who asked for a rebuild was already told that it began.
   if (trigger === 'task') await tell(ProjectEnvironmentStarted.of({ trigger }))
   const failing = (code: 'setup_failed' | 'interrupted', reason: string, usesEarlier: boolean) =>
     tell(ProjectEnvironmentFailed.of({ code, usesEarlier }, { reason, log: log() }))
@@ -164,7 +167,7 @@ function failureOf({ code, reason }: SandboxExit, longestMs: number): ExecutionO
 
 const mostLeftOut = 20
 
-/** Begins to keep what a setup leaves. `close` removes what was not kept. */
+/** Prepares to keep what a setup leaves. `close` removes the files that did not become a layer. */
 async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: Environment) {
   const { root, path, logger, environments } = deps
   const { projectId, workspace, sandbox, key, mayBeKept, isDefaultBranch } = environment
@@ -223,7 +226,7 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
       const bytes = await keepAll().catch(orReason)
       if (bytes instanceof NotKept) {
         environments.notKept.add(key.whole)
-        // Names of files are in it, which may contain a secret.
+        // The message names files, and such a name may contain a secret.
         const reason = await deps.redaction(valuesOf(envs.secrets)).text(bytes.message)
         await run.output.note(`Its result is not kept for other tasks. ${reason}\n`)
         await tell(
@@ -245,7 +248,7 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
 const secretsIn = (names: readonly string[]): string =>
   `Files with a secret of the project are left out: ${namedOf(names, 5)}.`
 
-/** Throws `NotKept` when the setup changed anything that git does not ignore: another task would not get that. */
+/** Throws `NotKept` when the setup changed anything that git does not ignore: a task that uses the kept environment would not get this change. */
 async function refuseOtherChanges({ treeGitFor }: SetupDeps, workspace: Workspace): Promise<void> {
   const { tracked, untracked, nested } = await withScratchIndex(workspace, (index) =>
     treeDifferences(treeGitFor(workspace), workspace, index, 10),
@@ -267,7 +270,7 @@ async function ignoredPaths({ treeGitFor }: SetupDeps, workspace: Workspace): Pr
     .toString('latin1')
     .split('\0')
     .filter((path) => {
-      // git also names each file in a folder that ignores itself by a file of its own.
+      // If a folder ignores itself by its own .gitignore, git names the folder and also each file in it.
       if (path === '' || (folder !== undefined && path.startsWith(folder))) return false
       folder = path.endsWith('/') ? path : folder
       return true

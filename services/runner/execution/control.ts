@@ -42,7 +42,7 @@ export interface Control {
   readonly steering: DeliveryQueue
   /** Ids of answered questions to deliver to the running turn. */
   readonly answers: DeliveryQueue
-  /** Called when the run begins to wait for a person, and when it continues. While it waits, it takes no slot of the runner. */
+  /** Called when the run begins to wait for a person, and when it continues. A waiting run takes no slot of the runner. */
   readonly waits: (isWaiting: boolean) => void
 }
 

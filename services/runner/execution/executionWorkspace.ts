@@ -72,8 +72,8 @@ export async function executionWorkspace(
         { taskId: document.id, signal, close: early?.close },
         async () => {
           const made = await makeOrRestore(deps, subject)
-          // The workspace is marked complete on disk only once the work is in it, and is reported as prepared only after that: a run that ends in between
-          // starts again from the same state. With that report, the task no longer counts as cleaned up after a merge.
+          // A workspace is marked as complete on disk only once the work is in it, and is reported as prepared only after that, so a run that ends
+          // earlier starts again from the same state. The report also ends the state in which the task counts as cleaned up after a merge.
           if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
             await deps.workspaces.complete(made.workspace)
           return made
@@ -87,14 +87,16 @@ export async function executionWorkspace(
   return { ...ready, session: resumes ? subject.session : null }
 }
 
-/** The workspace with a warm agent of this task, or the one that was prepared ahead for it. */
+/** The workspace in which a warm agent of this task waits, or else the workspace that was prepared ahead for the task. */
 async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
   // A workspace that was prepared ahead begins at the head of its branch, which is wrong for a task with a start commit.
   return task.startCommit == null ? prewarm.adopt(task) : undefined
 }
 
-/** Uses a workspace that is ready. The mirror is refreshed during the turn, which is stopped if the person can no longer access the repository. */
+/**
+ * Uses a workspace that is ready. The mirror is refreshed during the turn, and the turn is stopped if the person can no longer access the repository.
+ */
 async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: Workspace): Promise<Stage> {
   const reached = await reachRepository(deps, document)
   if (reached.kind === 'failed') return reached
@@ -103,7 +105,7 @@ async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: W
   const workspace =
     document.workspace === 'ready'
       ? warm
-      : // The workspace was made before the task had a title.
+      : // The workspace was made before the task had a title, so its branch gets another name.
         await deps.workspaces.renameBranch(warm, workingBranch ?? workingBranchName(title, id))
   const found = { workspace, isNew: false, isOnPushedBranch: false, resumes: true }
   return { ...reached, kind: 'ready', ...found, settle }
@@ -112,7 +114,7 @@ async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: W
 /** How long the fetch during a turn is delayed, so that starting git does not delay the agent's first words. */
 const fetchAfterMs = 250
 
-/** Refreshes the mirror in the background. The returned function aborts that and waits for its end. */
+/** Refreshes the mirror in the background. The returned function aborts the refresh and waits for its end. */
 function refreshBeside(deps: Deps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
   const isOver = new AbortController()
   const refresh = async () => {
@@ -143,12 +145,11 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
   const { task, document, user, fence, reporter, early, stop, terminal } = subject
   const facts = factsOf(subject)
   const isToBeRestored = hasWorkToRestore(facts)
-  // Output during the preparation is always recorded as that of a turn, even before a command.
+  // Even before a command, output of the preparation is recorded as if it came from a turn.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const make = () =>
     readyWorkspace(deps, {
-      // After the work was merged, the task begins at the present base branch: neither at the commit that it shares with the task to which it is
-      // compared, nor at its earlier base commit.
+      // Once the work was merged, the task begins at the tip of the base branch, neither at its start commit nor at its earlier base commit.
       task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
       user,
       executionId: fence.executionId,

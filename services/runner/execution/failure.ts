@@ -44,7 +44,7 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
   }
 }
 
-/** The outcome of a run that threw. Faults that neither the person nor an engine caused are logged. */
+/** The outcome of a run that threw. A fault of an unknown kind is logged. */
 export function outcomeOfFault(
   { logger, now = () => new Date() }: { readonly logger: Pick<Logger, 'error'>; readonly now?: () => Date },
   fault: unknown,

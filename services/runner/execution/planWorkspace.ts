@@ -16,7 +16,7 @@ export interface DiskFacts {
   readonly isNew: boolean
   /** Whether the workspace was made from the task's own branch at the code host. */
   readonly isOnPushedBranch: boolean
-  /** Whether that branch has everything that an evicted workspace of the task had. */
+  /** Whether the task's branch at the code host has everything that an evicted workspace of the task had. */
   readonly hasEvictedWork: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes a workspace while its mirror is being refreshed, because an agent has to wait for both. If there is a mirror, the workspace is made from its
- * old state, and made again only if the branches that it starts from have moved, which is rare.
+ * Makes a workspace while its mirror is being refreshed, because an agent has to wait for both. If there is a mirror already, the workspace is made
+ * from it before the refresh ends. It is made again if the branches that it starts from have moved, which is rare.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'
@@ -35,7 +35,7 @@ export async function prepareConcurrently(
     return before && make(before)
   }
   const [making, refresh] = await Promise.allSettled([meanwhile(), refreshing])
-  // A failure with the old mirror does not count, since it is tried again with the refreshed one.
+  // A failure with the old mirror does not count, since the workspace is then made from the refreshed mirror.
   const made = making.status === 'fulfilled' && making.value?.kind === 'ready' ? making.value : undefined
   const fresh = refresh.status === 'fulfilled' && refresh.value.kind === 'ready' ? refresh.value : undefined
   if (made && fresh) {

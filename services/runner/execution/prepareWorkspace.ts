@@ -35,7 +35,7 @@ export interface ReadyWorkspace extends RepositoryAccess {
   readonly isNew: boolean
   /** Whether the workspace was made from the task's branch at the code host, rather than from the base. */
   readonly isOnPushedBranch: boolean
-  /** Aborts what still runs in the background of the turn, and waits for its end. */
+  /** Aborts the refresh of the mirror that runs beside the turn, and waits for its end. */
   settle?(): Promise<void>
 }
 
@@ -106,7 +106,8 @@ async function makeWhileRefreshing(
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
   const { access } = reached
-  // Only a task without a workspace gets a first branch: work that began in an empty repository continues without one.
+  // In an empty repository, a first branch is created only for a task that has no workspace yet. A task that began without a branch continues without
+  // one.
   const isBeginning = task.workspace !== 'ready' && !(await deps.workspaces.has(task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
   let found: Workspace | undefined
@@ -114,7 +115,7 @@ async function makeWhileRefreshing(
     async find() {
       const before = await deps.mirrors.find(mirrored(reached))
       if (before && early && task.workspace === 'ready') {
-        // An existing workspace is only read, so its sandbox can be opened before all of it was checked.
+        // The workspace exists, so its sandbox can be opened before the workspace was checked completely.
         found = await deps.workspaces.read(task.id, before)
         if (found) early.open(found, access.url)
       }
@@ -141,7 +142,7 @@ async function makeWhileRefreshing(
   })
 }
 
-/** Prepares the repository of a new task. If it has no branch at all, creates its first one. */
+/** Prepares the repository of a new task. If the repository has no branch at all, creates the first one. */
 async function withFirstBranch(
   deps: PreparingDeps,
   refreshing: Promise<RefreshedRepository>,
@@ -181,7 +182,7 @@ interface WorkspaceOf {
     TaskDocument,
     'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'
   > & {
-    /** The commit that the task began from earlier. Its work continues from there when the base branch no longer exists. */
+    /** The base commit of the task so far. The task continues from this commit when the base branch no longer exists. */
     readonly lastBase?: string | null
   }
   readonly user: Committer
@@ -195,7 +196,7 @@ function branchesOf({ id, branch, title, workingBranch, startCommit, lastBase }:
   }
 }
 
-/** The workspace of a task from a mirror: a new one, or the existing one. */
+/** Makes the workspace of a task from a mirror, or returns the existing workspace. */
 export async function workspaceFor(
   deps: PreparingDeps,
   { mirror, access }: { readonly mirror: Mirror } & Pick<RepositoryAccess, 'access'>,

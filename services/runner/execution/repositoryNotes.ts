@@ -1,4 +1,7 @@
-/** Before the first run in a workspace, reports how its repository differs from a clone, and fetches the submodules that may be read. */
+/**
+ * Before the first run in a workspace, tells the person what an ordinary clone would have that the workspace lacks, and fetches the submodules that
+ * may be read.
+ */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

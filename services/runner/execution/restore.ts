@@ -33,8 +33,8 @@ export interface Restored {
 const actor = { kind: 'system', service: 'runner' } as const
 
 /**
- * Sets an existing workspace to the snapshot that the task needs. The present files are in the previous turn's snapshot, which is taken first if it
- * is missing. Nothing may run in the workspace. An interrupted restore is repeated.
+ * Sets an existing workspace to the snapshot that the task needs. Its present files are in the snapshot of the previous turn; if there is no such
+ * snapshot, it is taken first. Nothing may run in the workspace. An interrupted restore is repeated.
  */
 export async function restoreTask(
   deps: Deps,
@@ -52,8 +52,8 @@ export async function restoreTask(
 }
 
 /**
- * Takes the snapshot that the undone turn lacks, so that the undo can be undone. Only on the first attempt: at a later one, the files would already
- * be restored ones.
+ * Takes the snapshot that the undone turn lacks, so that the undo can be undone. It is taken only on the first attempt, since a later attempt may
+ * find files that are already restored.
  */
 async function keepWhatIsThere(deps: Deps, task: LiveTask, workspace: Workspace): Promise<void> {
   const { pendingRestore, restorePoints } = task

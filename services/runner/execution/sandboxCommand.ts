@@ -36,7 +36,7 @@ interface SandboxCommand<R extends CommandRun = CommandRun> {
   readonly sandboxEnv: SandboxEnv
   /** The longest time that a command may run, in milliseconds. */
   readonly longestMs: number
-  /** Called after a success, with a workspace that has the home of the command, which is then removed. */
+  /** Called when the command has succeeded, before its home is removed. `ofCommand` is the workspace with the home of the command. */
   readonly beforeHomeGoes?: (ofCommand: Workspace) => Promise<void> | undefined
 }
 
@@ -110,7 +110,7 @@ async function withCommandHome<T>(
   const { taskId, dir, owner } = workspace
   // The folder is beside the tree, so that it counts towards the workspace's size and is removed with it.
   const homeDir = join(dirname(dir), 'command-home')
-  // A killed server may have left such a folder.
+  // A server that was killed may have left this folder.
   await removeFolder(homeDir, path)
   await mkdir(homeDir, { mode: 0o700 })
   try {

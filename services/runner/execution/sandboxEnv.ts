@@ -16,9 +16,9 @@ export interface SandboxEnv {
   readonly fingerprint: string
   /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean
-  /** The MCP servers of an agent; missing for commands. */
+  /** The MCP servers of an agent; absent for commands. */
   readonly mcp?: ServersOfRun
-  /** The services that run beside an agent; missing for commands. */
+  /** The services that run beside an agent; absent for commands. */
   readonly services?: readonly ProjectService[]
   /** Whether a version of the repository's hooks may run; not by default. */
   readonly hasHooks?: boolean
@@ -112,7 +112,7 @@ export async function sandboxEnvsOf(
       [
         ...variables,
         ...asVariables(forAgent),
-        // A local server runs beside the agent as the same user, so the agent can read what it gets.
+        // A local MCP server runs as the same user as the agent, so the agent can read the variables of the server.
         ...mcp.local.flatMap(({ env }) => Object.entries(env)),
       ],
       [...rules, ...hostsOfAgent],
@@ -124,8 +124,9 @@ export async function sandboxEnvsOf(
 }
 
 /**
- * git settings that name programs. The agent may have set them in the tree, and such a program must not run with the secrets. Programs whose setting
- * has a custom name (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a command runs.
+ * git settings that name programs are overridden with these values. The agent may have set them in the tree, and such a program must not run with the
+ * secrets. A setting with a custom name (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a command
+ * runs.
  */
 const safeGitSettings = {
   'core.fsmonitor': 'false',

@@ -1,4 +1,4 @@
-/** How a line of shell that a person wrote becomes a program. */
+/** Makes a command line that runs a line of shell which a person wrote. */
 
 /**
  * The program that runs a line of shell. The line may contain a password, so it is passed in the environment, which only its user can read, and not

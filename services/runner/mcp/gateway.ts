@@ -1,6 +1,6 @@
 /**
- * The way from a sandbox to the remote MCP servers of its run: `/mcp/<id>` leads to one address, and the credential is added here. The sizes of
- * messages are limited; tools that are switched off are hidden and refused.
+ * Forwards requests from a sandbox to the remote MCP servers of its run. The path `/mcp/<id>` leads to one server, whose credential is added here.
+ * Messages are limited in size; tools that are switched off are hidden and refused.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { openDecoder } from '#platform/images/decoder.ts'
@@ -21,17 +21,17 @@ import { shownTools, type ShownTools } from './shownTools.ts'
 export interface McpGateway {
   /** Whether the request's address belongs to this gateway. */
   isFor(request: IncomingMessage): boolean
-  /** Answers a request, whose token was checked before. */
+  /** Answers a request whose token the caller has checked. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** The last fault of each server, by its name. */
   faults(): ReadonlyMap<string, string>
-  /** The tools that the agent got of a server; `undefined` when it has no list of them. */
+  /** The tools of the server that the agent got to see; `undefined` when the agent has no list of its tools. */
   listed(serverId: string): readonly string[] | undefined
   close(): void
 }
 
 const prefix = '/mcp/'
-/** The most requests that are open at once: some calls, and for each server what it is listened to and asked at the start. */
+/** The most requests that may be open at once: 32 calls, and for each server one stream and one request at its start. */
 const maxOpen = (servers: number) => 32 + 2 * servers
 /** The time limit for connecting and listing; a call may take longer. */
 const answerWithinMs = 10_000

@@ -4,7 +4,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { z } from 'zod'
 import { McpFault, messageBytes, tooLarge } from '#platform/mcp/remoteRequest.ts'
 
-/** The maximum size of one streamed answer, in bytes, which ends a flood. */
+/** The maximum size of one streamed answer, in bytes. */
 const streamBytes = 64 * 1024 * 1024
 
 /** The fields of a tool that are read here; the rest is passed on. */

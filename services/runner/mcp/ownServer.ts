@@ -1,6 +1,6 @@
 /**
- * Our own MCP server, which an agent reaches through the gateway: with its tools, an agent that has none of the kind asks the person and keeps a to-do
- * list. A call becomes events of the turn. The server has no sessions, and sends nothing unasked.
+ * Our own MCP server, which agents reach through the gateway (gateway.ts). Its tools ask the person and keep a to-do list, for agents that have no
+ * such tools themselves. Each call becomes events of the turn. The server has no sessions, and sends nothing unasked.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -16,11 +16,9 @@ import { messageIn, refuse } from './gateway.ts'
 import type { Message } from './messages.ts'
 
 export interface OwnServer {
-  /** Answers a request, whose token was checked before. */
+  /** Answers a request whose token the caller has checked. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /**
-   * Passes the events of calls to `hear`, from the beginning of a turn. With `null` the turn is over, and its open questions are answered with that.
-   */
+  /** Begins to pass the events of calls to `hear`. `null` ends the turn: calls that still wait for a person are told that the turn is over. */
   follow(hear: Hear | null): void
   /** Gives the agent the answers to its question; returns `false` when it no longer waits for them. */
   answer(requestId: string, answers: readonly Answer[]): boolean
@@ -57,7 +55,7 @@ const described = {
 /** How often a comment shows the agent's client that its call is still open: some clients give up after 5 minutes of silence. */
 const heartbeatIntervalMs = 30_000
 
-/** A question's call, which waits for the answers. */
+/** A call that has asked a question and waits for the answers. */
 interface Waiting {
   readonly messageId: Message['id']
   readonly response: ServerResponse
@@ -114,7 +112,7 @@ export function ownServer(tools: readonly OwnTool[]): OwnServer {
   }
 }
 
-/** Why a call is not served, for the model. */
+/** The reason why a call is refused. The model gets to see its message. */
 class Refused extends Error {
   override readonly name = 'Refused'
 }
@@ -214,7 +212,7 @@ function inWords([given]: readonly Answer[]): string | undefined {
   return `The person answers: ${words}`
 }
 
-/** Answers a message, as JSON or at the end of the stream that has begun. */
+/** Answers a message: as JSON, or as the last event if the response is already a stream. */
 function answer(response: ServerResponse, id: Message['id'], outcome: object): void {
   const text = JSON.stringify({ jsonrpc: '2.0', id: id ?? null, ...outcome })
   if (response.headersSent) return void response.end(`event: message\ndata: ${text}\n\n`)

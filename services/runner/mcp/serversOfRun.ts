@@ -75,7 +75,7 @@ function localServer(
   return { name, command, args, env, toolsOff }
 }
 
-/** The reason, as a sentence, when the server cannot be used. */
+/** The server with what is needed to reach it, or a sentence that says why it cannot be used. */
 async function remoteServer(
   { mcpHeaders, mcpSignIns, egress }: Pick<Deps, 'mcpHeaders' | 'mcpSignIns' | 'egress'>,
   owner: string,
@@ -103,7 +103,7 @@ async function remoteServer(
   }
 }
 
-/** The remote server of a project or a person, or the reason why it cannot be used. */
+/** The remote server of a project or a person, or a sentence that says why it cannot be used. */
 export async function remoteServerOf(
   deps: Deps,
   { serverId, ...owner }: RpcRequest<'mcpTools'>,

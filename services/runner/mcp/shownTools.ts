@@ -6,7 +6,7 @@ import type { Tool } from './messages.ts'
 export interface ShownTools {
   /** Called when a page of the server's list is requested; the first page has no cursor. */
   asked(cursor: string | null | undefined): void
-  /** Those tools of a page that the agent gets. */
+  /** Returns those tools of a page of the list that the agent gets. */
   shown(tools: readonly Tool[], isLast: boolean): readonly Tool[]
   /** Why a tool may not be called; `undefined` when it may. */
   refusal(name: string): string | undefined
@@ -14,7 +14,10 @@ export interface ShownTools {
   listed(): readonly string[] | undefined
 }
 
-/** Calls `onChange` with tools that are new or whose description has changed. The agent does not get them until it is started again. */
+/**
+ * Calls `onChange` with a sentence about tools that are new or whose description has changed. The agent does not get these tools until it is started
+ * again.
+ */
 export function shownTools(off: readonly string[], onChange: (sentence: string) => void): ShownTools {
   const known = new Map<string, string>()
   const changed = new Set<string>()
@@ -23,7 +26,7 @@ export function shownTools(off: readonly string[], onChange: (sentence: string) 
   let isListed = false
   return {
     asked(cursor) {
-      // A list that was not read to its end is read again.
+      // If the agent did not read the list to its end, it may read it again from the beginning.
       if ((cursor ?? null) === null && !isListed) known.clear()
     },
     shown(tools, isLast) {

@@ -9,7 +9,7 @@ export interface ApiFault extends BrokerFault {
   readonly type: string
 }
 
-/** The broker's message when a run has used up its budget. The agent's parser recognizes the end of the run by it. */
+/** The broker's message when a run has used up its budget. The code for each agent recognizes this sentence in what the agent reports. */
 export const budgetUsedUp = 'This run has used up its budget.'
 export const dayBudgetUsedUp = "Today's budget is used up."
 

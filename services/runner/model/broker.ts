@@ -128,7 +128,7 @@ function admission(
 
   const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
     onFault(fault)
-    // A client that is cut off while it sends never reads the reason, so it may finish unless the body is too large.
+    // A client that is cut off while it sends never reads the reason, so it may finish sending unless the body is too large.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
     answerFault(api, response, fault)
@@ -147,7 +147,7 @@ function admission(
       const call = served.isMetered ? observedCall(response, onCall) : undefined
       if (spending === null) return refuse(request, response, faults.noTurn)
       const refusal = await spending.refusal()
-      // A client has disconnected: its request is incomplete and is not forwarded.
+      // If the client has disconnected, its request is incomplete and is not forwarded.
       if (response.destroyed) return
       if (refusal !== undefined)
         return refuse(request, response, refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
@@ -246,7 +246,7 @@ function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
   }
 }
 
-/** A body is larger than allowed, and was not read completely. */
+/** A body exceeds a limit, and was not read completely. */
 class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly fault: ApiFault

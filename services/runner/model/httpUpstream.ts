@@ -26,7 +26,7 @@ export interface HttpOptions {
   readonly apiKey: string
   /** How the key is sent; `api_key` by default. */
   readonly use?: KeyUse
-  /** Whether the operator did not choose the address: its host name may then only lead to public addresses. */
+  /** Whether a person or a project chose the address, and not the operator. Its host name may then lead only to public addresses. */
   readonly isForeign?: boolean
   readonly connectTimeoutMs?: number
   /** How long the API may be silent before it counts as unavailable. */
@@ -124,7 +124,7 @@ type Check = (body: Buffer, may: MayFetch) => Promise<Checked>
 /** The size up to which bodies are checked in the calling thread, which takes a few milliseconds. */
 const shortBody = 64 * 1024
 
-/** Checks long bodies of a run one at a time, so that it occupies one thread at most. */
+/** Checks long bodies of a run one at a time, so that the run occupies at most one thread. */
 function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
   const serialized = serialize()
   return async (body, { modelFetches }) => {
@@ -137,7 +137,7 @@ function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
 async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Uint8Array | undefined> {
   const { response, served, onFault } = exchange
   const checked = await check(exchange.body, exchange).catch((): Checked => unreadable)
-  // A client has disconnected: its request is incomplete and is not forwarded.
+  // If the client has disconnected, its request is incomplete and is not forwarded.
   if (response.destroyed) return undefined
   if (checked.kind === 'fine') {
     exchange.onModel(served.model ?? checked.model)
@@ -149,7 +149,7 @@ async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Pro
   return undefined
 }
 
-/** A body that could not be inspected is not forwarded. */
+/** The refusal of a body that could not be inspected. */
 const unreadable: Checked = {
   kind: 'refused',
   sentence: 'This request could not be inspected, so it was not forwarded.',
@@ -185,7 +185,7 @@ function tapped(meter: Meter): Transform {
 
 const longestError = 256 * 1024
 
-/** Some APIs, such as Google's, quote the key in an error, so an error is forwarded only once it is complete. */
+/** Masks the key in an error, which some APIs, such as Google's, quote. The error is forwarded only once it is complete. */
 function withoutKey(apiKey: string): Transform {
   let held = Buffer.alloc(0)
   return new Transform({

@@ -10,7 +10,9 @@ export interface ModelApi extends UsageReader {
   readonly label: string
   /** The provider for which people and projects may bring keys; absent when they may not. */
   readonly provider?: KeyProvider
-  /** The paths of POST requests that are forwarded; `{model}` stands for any name. Others could use the key without being metered. */
+  /**
+   * The paths of POST requests that are forwarded; `{model}` stands for any name. Requests to other paths could use the key without being metered.
+   */
   readonly paths: readonly string[]
   /** Those of `paths` whose answers use tokens. */
   readonly meteredPaths: readonly string[]
@@ -24,7 +26,10 @@ export interface ModelApi extends UsageReader {
   errorBody(type: string, message: string, status: number): object
   /** Why a request body is not forwarded: it would make the model's service fetch or run something. `undefined` when it may be. */
   refusal(request: unknown, may: MayFetch): string | undefined
-  /** The answer of the built-in scripted model; `undefined` when the request is not one of this API. An API without it has no scripted model. */
+  /**
+   * The answer of the built-in scripted model; `undefined` when the request is not one of this API. An API without this function has no scripted
+   * model.
+   */
   scripted?(request: unknown, path: string): ScriptedAnswer | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
- * A file that marks a workspace without a task, beside it. A process that finds such a file at its start removes it and the workspace, because nobody
- * knows any more for whom the workspace was made.
+ * The marker file beside a workspace that was made before its task exists. A process that finds such a file when it starts removes the file and the
+ * workspace, because nobody knows any more for whom the workspace was made.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ export async function markAhead(root: string, taskId: string): Promise<void> {
   await writeFile(markerOf(root, taskId), '')
 }
 
-/** Takes the mark away, when a task takes the workspace. */
+/** Removes the marker file, because a task takes the workspace. */
 export async function unmarkAhead(root: string, taskId: string): Promise<void> {
   await rm(markerOf(root, taskId), { force: true })
 }

@@ -61,7 +61,7 @@ const agentMs = 60 * 60_000
 /** The most people with a prepared workspace at the same time. */
 const maxAtOnce = 4
 
-/** Opens the preparations, and removes what an earlier process has left. */
+/** Makes the collection of prepared workspaces, and removes those that an earlier process has left. */
 export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorkspaces> {
   const preparations = new Map<string, Preparation>()
   await removeAllAhead(deps)
@@ -186,7 +186,7 @@ async function make(
   const filling = fillAhead(deps, { projectId, workspace, envs })
   const own = await ownInstructionsOf(deps, ownerId)
   const by = { ownerId, projectId }
-  // A hook may run as soon as an agent starts, and must not before there is a task.
+  // A hook may run as soon as an agent starts, but must not run before the task exists.
   const { forAgent: sandboxEnv, allowedHooks } = envs
   if (allowedHooks === null)
     await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks })

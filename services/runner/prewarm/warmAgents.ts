@@ -36,7 +36,7 @@ export interface WarmAgents {
 /** The memory of one agent in bytes, as measured with `claude`. */
 const agentBytes = 200_000_000
 const shareOfFree = 0.25
-/** The longest time for which programs in its sandbox, such as a person's shell, keep an agent waiting. */
+/** Programs in the sandbox of an agent, such as a person's shell, keep the agent waiting for at most this long. */
 const longestUseMs = 8 * 60 * 60_000
 
 /**

@@ -116,9 +116,9 @@ function openOnce(
 }
 
 /**
- * Called when the host has no open pull request from the task's branch. Records the host's state of the one that was to be updated. Returns the
- * outcome if no new one may be opened: an update by a person fails when that pull request has ended, and an automatic update never opens another.
- * Otherwise `null`.
+ * Called when the host has no open pull request from the task's branch. Records the state that the earlier pull request now has at the host. Returns
+ * `null` if a new one may be opened. Otherwise returns the outcome: a person's update fails because the pull request has ended, and an automatic
+ * update never opens another.
  */
 async function endedAtHost(
   { codeHost, commands }: Pick<PublishingDeps, 'codeHost' | 'commands'>,

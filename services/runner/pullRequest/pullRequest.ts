@@ -77,7 +77,7 @@ const notConnected = ({ ownToken }: Pick<CodeHost, 'ownToken'>): string =>
     ? `Flightdeck can no longer act for you on GitHub. ${workKept} Connect GitHub again in Settings, then try again.`
     : `GitHub is not connected, or no longer accepts the token in GITHUB_TOKEN. ${workKept} Start the server with a good one, connect GitHub again in Settings, then try again.`
 
-/** Adds to a failure because of lost access that the work is kept. */
+/** If publishing failed because access was lost, adds to the reason that the work is kept. */
 function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'ownToken'>): PullRequestOutcome {
   if (outcome.kind !== 'failed') return outcome
   if (outcome.code === 'github_not_connected') return { ...outcome, reason: notConnected(codeHost) }

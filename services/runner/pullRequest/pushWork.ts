@@ -78,8 +78,8 @@ export async function pushAndRecord(
 }
 
 /**
- * The credentials for changing workflow files, or why that must not be tried. A person's token is also limited by the App's permissions. If those are
- * unknown, the push is tried and the host decides.
+ * The credentials for changing workflow files, or the reason why the push must not be tried. A person's token is also limited by the App's
+ * permissions. If those are unknown, the push is tried and the host decides.
  */
 async function forWorkflows(
   { codeHost, installations }: PublishingDeps,

@@ -15,10 +15,7 @@ const actor = { kind: 'system', service: 'runner' } as const
 
 export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
-/**
- * Records the changes that are published, or that are the reason why the request is refused. Returns the task's state after that. Throws if the task
- * was continued.
- */
+/** Records the task's changes as they are at the time of the request. Returns the state of the task after that. Throws if the task was continued. */
 export async function recordChanges(
   deps: PublishingDeps,
   { task, requested: { requestId }, signal }: Publication,

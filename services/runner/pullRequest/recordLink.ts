@@ -19,7 +19,7 @@ export interface TaskRecordDeps {
   readonly publicAddress: string | null
 }
 
-/** The longest time that a pull request waits for its seal. */
+/** The longest time, in milliseconds, that a pull request waits for a new seal of the log. */
 const sealTimeoutMs = 5_000
 
 /** The address of the task's page, or the task's id if the server's address is unknown. */

@@ -10,7 +10,7 @@ const restartMs = 30_000
 /** After a failed run, other runners wait only this long, because a person has requested another try and is waiting. */
 const retryMs = 3_000
 
-/** The id of the runner with this folder. Created at the first start, and the same after every restart. */
+/** The id of the runner whose folder is `root`. The id is made at the first start, and stays the same after every restart. */
 export function runnerIdIn(root: string): string {
   const file = join(root, 'id')
   try {

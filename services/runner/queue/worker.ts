@@ -156,7 +156,7 @@ async function runDelivery<Deps extends QueueDeps>(
     await measured(deps, delivery, () => run(deps, control))
     await delivery.ack()
   } catch (fault) {
-    // A job that throws is given back and delivered again. While an engine is unavailable, that is repeated without limit.
+    // A job that throws is given back and delivered again, without limit while a part of the server is unavailable.
     if (fault instanceof EngineUnavailable || delivery.attempt < maxAttempts) throw fault
     deps.logger.error({ err: fault, job }, 'job set aside')
     await delivery.reject(fault)

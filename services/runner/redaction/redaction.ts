@@ -34,7 +34,10 @@ export const withheld = '[not shown: it could not be looked through for secrets]
 
 /** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */
 const shortText = 16 * 1024
-/** The total length of secrets up to which their automaton is built in the calling thread, which takes a few milliseconds. */
+/**
+ * All secrets are searched for at once with an automaton. Up to this total length of the secrets, it is built in the calling thread, which takes a
+ * few milliseconds.
+ */
 const shortSecrets = 2 * 1024
 
 export function redactionOf(secrets: readonly string[], threads: TextThreads): Redaction {

@@ -1,4 +1,4 @@
-/** Answers which skills, commands and subagents a task or project has, and which files, from commits that this runner has fetched. */
+/** Answers which skills, commands, subagents and files a task or project has, from commits that this runner has fetched. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { abilityLimits } from '#domain/api/abilities.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
@@ -20,7 +20,7 @@ export type AbilitiesDeps = Pick<
   }
 
 const gitTimeoutMs = 5_000
-/** How long to wait for a first fetch. A longer one continues, and the next answer has its result. */
+/** How long an answer waits for the first fetch of a repository. A slower fetch continues, and the next answer has its result. */
 const firstFetchMs = 6_000
 const maxListedBytes = 64 * 1024 * 1024
 
@@ -45,7 +45,9 @@ export function abilityAnswers(deps: AbilitiesDeps, found: FindRepository): Abil
   }
 }
 
-/** The paths that match the search best: file names that begin with it come first, then file names that contain it, then other paths that contain it. */
+/**
+ * The paths that match the search best: first file names that begin with `search`, then file names that contain it, then other paths that contain it.
+ */
 export function bestMatches(paths: readonly string[], search: string): readonly string[] {
   const wanted = search.toLowerCase()
   const ranked: [string[], string[], string[]] = [[], [], []]
@@ -69,7 +71,10 @@ type Found =
 type Place = Pick<RpcRequest<'abilities'>, 'projectId' | 'ownerId'>
 export type FindRepository = (place: Place) => Promise<Found>
 
-/** Finds repositories for people; the code host is asked again after a while. Throws its refusal. */
+/**
+ * Finds the repositories that people may read. The code host's answer about a person's access is used again for `accessMs`. Throws the code host's
+ * refusal.
+ */
 export function foundRepositories(deps: AbilitiesDeps): FindRepository {
   const known = new Map<string, { readonly until: number; readonly found: Promise<Found> }>()
   return (place) => {
@@ -99,7 +104,9 @@ async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Prom
   return mirror && { mirror, defaultBranch, access: reached.access }
 }
 
-/** Answers from a commit; `undefined`, so that other runners answer, if this one lacks the repository, the commit, or the person's access. */
+/**
+ * Answers from a commit. Returns `undefined`, so that other runners answer, if this runner lacks the repository, the commit, or the person's access.
+ */
 async function atCommit<Answer>(
   deps: AbilitiesDeps,
   foundFor: FindRepository,

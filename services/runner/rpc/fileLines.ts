@@ -58,7 +58,7 @@ export async function readLines(
   })
   if (!endedWell(read)) return undefined
   const all = read.stdout.toString('utf8').split('\n')
-  // A text ends with a line break, after which there is no further line.
+  // A text usually ends with a line break, and no further line follows it.
   if (all.at(-1) === '') all.pop()
   let room = longestAnswer
   const lines: string[] = []

@@ -58,7 +58,7 @@ export function handleRpcRequests(
       return reached.kind === 'failed' ? undefined : reached.access
     },
   }
-  // With several runners, each of them would clone a repository that only one of them may need.
+  // With several runners, no repository is fetched for an answer: each of the runners would fetch it, although one of them is enough.
   const firstFetch = isAlone ? fetchMirror : null
   const programVersions = openProgramVersions(deps)
   const found = foundRepositories({ ...deps, fetchMirror: firstFetch })

@@ -27,7 +27,7 @@ type Deps = Pick<
 export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
 
 const gitTimeoutMs = 8_000
-/** How long to wait for the first fetch of a new project. A longer one continues, and the next answer has its result. */
+/** How long an answer waits for the first fetch of a repository. A slower fetch continues, and the next answer has its result. */
 const firstFetchMs = 6_000
 const maxSubmodules = 50
 /** The most submodules for which the code host is asked whether the person may read them. */

@@ -26,7 +26,7 @@ type Response = RpcResponse<'taskFiles'>
 type Repository = NonNullable<Awaited<ReturnType<FindRepository>>>
 
 const maxAtOnce = 4
-/** After so long, nobody waits for the answer any more. */
+/** The time after which nobody waits for the answer any more. */
 const longestWaitMs = 15_000
 /** How long a runner without the workspace leaves the answer to the one that has it. */
 const graceMs = 1_500
@@ -52,7 +52,7 @@ export function taskFiles(
   }
 }
 
-/** Reads from the workspace; without one, from the saved work; without that, from a branch. */
+/** Reads from the workspace. If there is none, it reads from the saved work, and if there is none of that either, from a branch. */
 async function answer(
   deps: TaskFilesDeps,
   repository: Repository,
@@ -154,7 +154,7 @@ async function shownTarget(target: string, redaction: Redaction): Promise<string
   return (await redaction.text(target)).slice(0, longestShownTarget)
 }
 
-/** What is read beyond the shown part of a text, so that a secret at its end is known as a whole. */
+/** How many bytes are read beyond the shown part of a text, so that a secret which begins within the shown part is known as a whole. */
 const beyondShown = 64 * 1_024
 
 const isImageName = (path: string): boolean => /\.(png|jpe?g|gif|webp)$/i.test(path)

@@ -14,7 +14,7 @@ export type UndoPreviewDeps = WorkspaceDeps & Pick<RecordingDeps, 'blobs' | 'com
 const maxFiles = 1_000
 const anyUndo = '00000000-0000-0000-0000-000000000000'
 
-/** The task's state after the undo, and the files that differ from the present ones. */
+/** The files that an undo would change, or the reason why the undo is refused. Returns `undefined` if this runner cannot answer. */
 export async function undoPreview(
   deps: UndoPreviewDeps,
   { taskId, executionId }: RpcRequest<'undoPreview'>,

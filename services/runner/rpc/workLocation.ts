@@ -24,7 +24,7 @@ import { isEvicted, type Workspace } from '../workspace/workspace.ts'
 
 export type WorkDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'treeGitFor'> & {
   readonly blobs: Pick<RecordingDeps['blobs'], 'get'>
-  /** Returns how git reaches the task's repository with its owner's access; `undefined` if it cannot. */
+  /** Returns how git reaches the task's repository with the access of the task's owner; `undefined` if it cannot. */
   readonly reach: (of: Repository) => Promise<HostPlace | undefined>
 }
 
@@ -51,7 +51,7 @@ export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<W
   if (!workspace) {
     // If an earlier removal was interrupted, the result that was recorded before it began still holds.
     if (cleanUp.work !== null) return cleanUp.work
-    // Before an eviction, all work was pushed.
+    // A workspace is evicted only after all of its work was pushed.
     const isMerged = merged !== null && merged === pullRequest?.headCommit
     return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
   }

@@ -14,7 +14,7 @@ const ofThisMachine = process.arch === 'x64' || process.arch === 'arm64' ? calls
 
 export const canKeep = process.platform === 'linux' && ofThisMachine !== undefined
 
-/** What follows the words of a launcher for the keeper: the numbers of calls, the size of the terminal, and the command. */
+/** The words for the keeper, which follow the words for the launcher: the numbers of system calls, the size of the terminal, and the command. */
 export function keeperWords({ command, terminal }: ProgramSpec): readonly [string, ...string[]] {
   const { prctl, setsid } = ofThisMachine ?? calls.x64
   const { rows, columns } = terminal ?? { rows: 0, columns: 0 }
@@ -22,10 +22,10 @@ export function keeperWords({ command, terminal }: ProgramSpec): readonly [strin
 }
 
 /**
- * In Perl, like the launcher. Its arguments are the descriptors of the words and of the pipe to the runner. Through the pipe come lines with
- * the size of the terminal, and goes one line with the exit code. Then it waits until it is killed, or until the runner has gone.
- *
- * 38 is PR_SET_NO_NEW_PRIVS and 36 PR_SET_CHILD_SUBREAPER of prctl(2). The requests of ioctl(2) are TIOCSPTLCK, TIOCGPTN, TIOCSWINSZ and TIOCSCTTY.
+ * The keeper's own part of its script, in Perl like the launcher. Its arguments are the descriptors of the words and of the pipe to the runner. It
+ * reads lines with the size of the terminal from the pipe, and writes one line with the exit code to it. Then it waits until it is killed, or until
+ * the runner has gone. 38 is PR_SET_NO_NEW_PRIVS and 36 PR_SET_CHILD_SUBREAPER of prctl(2). The requests of ioctl(2) are TIOCSPTLCK, TIOCGPTN,
+ * TIOCSWINSZ and TIOCSCTTY.
  */
 const keeps = `
 my ($prctl, $setsid, $rows, $columns) = splice @words, 0, 4;
@@ -107,6 +107,6 @@ syswrite($line, ($status & 127 ? 128 + ($status & 127) : $status >> 8) . "\\n");
 1 while sysread($line, $heard, 256);
 `
 
-/** The script of a keeper in a sandbox, and of one without. */
+/** The script of a keeper in a sandbox; below it, the script of a keeper without a sandbox. */
 export const keeperScript = readsWords + limitsItself + keeps
 export const plainKeeperScript = readsWords + keeps

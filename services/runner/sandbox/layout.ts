@@ -21,10 +21,10 @@ export const commandEnvironment = {
   TMPDIR: '/tmp',
 } as const
 
-/** The PATH of a command: `added` is the project's own, whose folders come before those of `own`. */
+/** The PATH of a command. `added` is the PATH from the project's settings; its folders come before those of `own`, the sandbox's PATH. */
 export function searchPathOf(added: string | undefined, paths: SandboxPaths, own: string): string {
   const read = added === undefined ? { folders: [] } : searchedFolders(added)
-  // The project's settings accept no other value, so this one is from elsewhere.
+  // The project's settings accept no such value, so it does not come from there.
   if ('wrong' in read) throw new RangeError('PATH names a folder that is neither below the tree nor the home')
   return [...read.folders.map(({ below, path }) => posix.join(paths[below], path)), own].join(':')
 }
@@ -37,7 +37,7 @@ export function environmentOf(
   return { ...initial, ...env, PATH: searchPathOf(env['PATH'], sandboxPaths, initial.PATH) }
 }
 
-/** git only reads a tree and a mirror, so it needs less than an agent. */
+/** The limits of git. It only reads a tree and a mirror, so it needs less than an agent. */
 export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
 
 /** Files from which programs learn the user's name. */

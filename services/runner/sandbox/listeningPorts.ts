@@ -13,7 +13,10 @@ const maxPorts = 64
 const maxDescriptors = 20_000
 const longestName = 32
 
-/** The ports on which the processes below `roots` listen. All ports of the network of `first` count, as a sandbox has its own. */
+/**
+ * The ports on which processes listen in the network of the process `first`. With `isShared`, the whole machine has this network, and only ports of
+ * the processes below `roots` count.
+ */
 export async function listeningPorts(
   first: number,
   roots: readonly number[],

@@ -21,13 +21,13 @@ export type CommandEnvironment = Readonly<Record<string, string>> & { readonly P
 
 export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
-  /** The variables by which commands find programs of this machine; missing for a sandbox with a system of its own. */
+  /** The variables by which commands find programs of this machine; absent for a sandbox with a system of its own. */
   readonly hostPrograms?: CommandEnvironment
   /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
-   * Starts a sandbox before its command is known, if that saves time, since a part of its setup is waiting. Throws `CannotStart`. Nothing in the
-   * workspace is read until its command runs.
+   * Starts a sandbox before its command is known, which saves time because a part of the start is waiting. Absent if it would save no time. Throws
+   * `CannotStart`. Nothing in the workspace is read until the command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
   paths(workspace: Workspace): SandboxPaths
@@ -74,7 +74,7 @@ export interface SandboxSpec {
   readonly limits: SandboxLimits
   /** How many helper processes the command starts before it reads its input. They live as long as the command. None by default. */
   readonly beside?: number
-  /** The ports of its loopback on which our own helper processes listen. None by default. */
+  /** The ports of the sandbox's loopback on which our own helper processes listen. None by default. */
   readonly ownPorts?: readonly number[]
 }
 

@@ -25,7 +25,7 @@ export async function connectToPort(
   return connection
 }
 
-/** Prints a character once it is connected, and then passes bytes on in both directions until the other side has ended. */
+/** A script that prints a character once it is connected. Then it passes bytes on in both directions until the other side has ended. */
 const script = `
 use Socket qw(:DEFAULT IN6ADDR_LOOPBACK pack_sockaddr_in6);
 my $port = shift @ARGV;

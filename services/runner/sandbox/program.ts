@@ -12,7 +12,10 @@ export interface TerminalSize {
 export interface ProgramSpec {
   /** Program and arguments, without a shell. */
   readonly command: readonly [string, ...string[]]
-  /** Added to the default environment of commands, without that of the sandbox's own command. */
+  /**
+   * The variables that the program gets in addition to the default environment of commands. It does not get the variables of the sandbox's own
+   * command.
+   */
   readonly env: Readonly<Record<string, string>>
   /** Gives the program a terminal of this size, whose output is all in `stdout`. */
   readonly terminal?: TerminalSize

@@ -1,4 +1,4 @@
-/** Offers what listens in the sandboxes of tasks to the rest of this process. */
+/** Lists the ports on which programs in the sandboxes of tasks listen, and connects to these ports, for the rest of this process. */
 import { randomUUID } from 'node:crypto'
 import type { RunningSandbox, SandboxPorts } from '#platform/ports/sandboxPorts.ts'
 import type { PausableSandbox } from './pausing.ts'
@@ -29,7 +29,7 @@ function runningSandbox(
     id: randomUUID(),
     ports,
     async connect(port) {
-      // Without a sandbox of its own, the loopback has the ports of the whole machine.
+      // Without a sandbox, the loopback has the ports of the whole machine, so only ports of the task are offered.
       const isOffered = (await ports()).some((one) => one.port === port)
       return isOffered ? connectToPort(child, port) : undefined
     },

@@ -12,7 +12,10 @@ interface Rule {
   readonly names: readonly CallName[]
   /** The error that the program gets; EPERM by default. */
   readonly errno?: number
-  /** Refuses the call only if this is true for an argument: for the 32 bits that the kernel reads, or for all 64. */
+  /**
+   * Refuses the call only for some values of the argument at `index`: if its lower 32 bits, masked by `mask`, equal `value`, or if all its 64 bits as
+   * a number are above `above`.
+   */
   readonly argument?:
     | { readonly index: number; readonly mask: number; readonly value: number }
     | { readonly index: number; readonly above: number }
@@ -254,8 +257,8 @@ const architectures = {
 } as const
 
 /**
- * The filter of a sandbox in the form that the kernel loads, seccomp(2), by what counts the memory of the sandbox; `undefined` for another
- * architecture.
+ * The filter of a sandbox in the form that the kernel loads, seccomp(2); `undefined` for another architecture. `memoryBy` says whether the kernel
+ * counts the memory of the sandbox, or whether we count it by looking at processes.
  */
 export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): Buffer | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined

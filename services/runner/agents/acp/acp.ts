@@ -1,4 +1,4 @@
-/** Runs an agent that speaks the Agent Client Protocol. All such agents work alike; what differs is in their entries. */
+/** Makes an `Agent` from an entry of `acpAgents`, for agents that speak the Agent Client Protocol (ACP). */
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
@@ -61,9 +61,9 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
         model: wanted(request.model),
         keyVariable: variables.key,
       }),
-    // Agents that speak ACP print each refusal of a request, with pages of their own source, on standard error. A person needs none of that.
+    // On standard error, these agents print refused requests along with their own source code, which does not help a person.
     shownStderr: () => '',
-    // Faults are in the agent's answers; if there is no answer, its standard error explains best.
+    // The agent reports faults in its answers. If it ends without an answer, the end of its standard error is shown instead.
     faultOf: () => null,
   }
 }

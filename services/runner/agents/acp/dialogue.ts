@@ -1,6 +1,6 @@
 /**
- * The dialogue with an agent that speaks ACP. It opens with the first message, which is kept until the agent has a session; each message is a turn.
- * When an agent breaks the protocol, its turn ends with an error at once, and no more of its output is read.
+ * Talks to an agent that speaks ACP. The first message opens a session, and is sent once the session is open. Each message starts one turn. When the
+ * agent breaks the protocol, its turn ends with an error, and its further output is ignored.
  */
 import { lineParser, mostAsked, mostWritten } from '../parser.ts'
 import type {
@@ -63,14 +63,14 @@ interface State {
   /** The first message, kept until the agent has a session. */
   held: AgentMessage | undefined
   turn: Turn | undefined
-  /** The agent's requests for permission, by the id of the question. */
+  /** The requests for permission that a person has not answered yet, by the id of the question to the person. */
   readonly permissions: Map<string, { readonly id: RequestId; readonly request: PermissionRequest }>
   readonly rules: Set<string>
   strangeLines: number
 }
 
 interface AcpDialogueRequest extends DialogueRequest {
-  /** The environment variable with the key of the agent's model on the server. */
+  /** The name of the server's environment variable that holds the key for the agent's model. */
   readonly keyVariable: string
   /** Returns milliseconds of a clock that never goes back. */
   readonly now?: () => number
@@ -129,7 +129,7 @@ export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
   }
 }
 
-/** Joins deltas that follow each other into one, so that an agent that floods costs little. */
+/** Joins consecutive deltas into one, so that an agent that prints very many of them causes few events. */
 function merged(events: readonly AgentEvent[]): readonly AgentEvent[] {
   const all: AgentEvent[] = []
   for (const event of events) {
@@ -144,7 +144,7 @@ function merged(events: readonly AgentEvent[]): readonly AgentEvent[] {
   return all
 }
 
-/** Our first request. It offers no files or terminals: the agent uses its own in the sandbox. */
+/** Our first request. It offers the agent no files or terminals of ours, since the agent uses its own in the sandbox. */
 const initialization = {
   protocolVersion: 1,
   clientInfo: { name: 'flightdeck', version: '1' },
@@ -153,7 +153,7 @@ const initialization = {
 
 const strange = { type: 'strange' } as const
 
-/** Reads a line. A few lines outside of the protocol are skipped, as a library of the agent may print them. */
+/** Reads a line. Skips a few lines that do not belong to the protocol, since a library of the agent may print them. */
 function readLine(state: State, text: string): AcpLine | typeof strange | 'unknown' {
   const line = readAcpLine(text)
   if (line !== 'unknown') return line
@@ -167,7 +167,7 @@ function asking(state: State, what: Asked, method: string, params: object): stri
   return requestLine(state.lastId, method, params)
 }
 
-/** The request that starts a turn with the message. */
+/** Starts a turn, and returns the request that sends the message to the agent. */
 function promptOf(state: State, { text, images, id }: AgentMessage): string {
   state.turn = {
     ...turnReader(id, state.workspace),
@@ -192,7 +192,7 @@ function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentE
     case 'request':
       return [...begun(state), ...requested(state, line)]
     case 'update': {
-      // Reports that come while a session is being opened are about what the session did earlier.
+      // Updates that come while a session is being resumed only repeat its past.
       if (state.turn === undefined || line.sessionId !== state.session) return []
       const events = [...begun(state), ...state.turn.read(line.update)]
       const isFlood = state.turn.written() > mostWritten
@@ -259,8 +259,8 @@ function opened(state: State, result: unknown): readonly AgentEvent[] {
   const model = option?.currentValue ?? data.models?.currentModelId
   if (typeof model === 'string') state.model = model
   if (resumed === null) return caughtUp(state)
-  // After resuming a session, the agent may still be reporting the session's past. It does not know this method, so its refusal marks the end of
-  // those reports.
+  // After resuming, the agent may still be repeating the session's past. It does not know this method and refuses it, and the refusal comes after the
+  // last repeated update.
   return [{ type: 'write', text: asking(state, 'catch_up', '_flightdeck/catch_up', {}) }]
 }
 
@@ -284,7 +284,7 @@ function refused(
   return ended(state, errorOf(message, more, state.keyVariable))
 }
 
-/** The events at the end of a turn, or for a turn that could not begin. */
+/** Ends the turn, or a turn that could not begin, and returns its last events. */
 function ended(state: State, error: AgentError | null): readonly AgentEvent[] {
   const { turn, session, held } = state
   const withdrawn = [...state.permissions.keys()].map((requestId): AgentEvent => ({
@@ -321,7 +321,7 @@ function broken(state: State, how: string): readonly AgentEvent[] {
 
 type Request = Extract<AcpLine, { type: 'request' }>
 
-/** Answers requests of the agent at once that are not for a person, so that the agent does not wait for ever. */
+/** Passes a request for permission on to a person. Other requests are refused at once, so that the agent does not wait for ever. */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { data: request } = PermissionRequest.safeParse(params)
   const { turn, permissions, rules, asks, workspace } = state

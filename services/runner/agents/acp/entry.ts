@@ -1,6 +1,6 @@
 /**
- * What an agent that speaks ACP needs besides its name and abilities (those are in domain/agents): its description as data, and how it gets its
- * settings.
+ * The type of an entry of `acpAgents`: how an agent that speaks ACP is installed, configured and launched. Its name and abilities are in
+ * domain/agents.
  */
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
@@ -9,8 +9,8 @@ import type { Machine } from '../locate.ts'
 import type { Agent, HomeFile, McpServerForAgent } from '../port.ts'
 
 /**
- * An entry of `acpAgents`. Its program is found by its configuration. It works in the sandbox with its own files and terminals: of what ACP offers to
- * a client, we serve only permissions. tests/server/acpRuns.spec.ts runs the same task with each entry.
+ * One agent of `acpAgents`. The agent reads files and runs commands in the sandbox by itself; over ACP it only asks us for permissions.
+ * tests/server/acpRuns.spec.ts runs the same task with each agent.
  */
 export interface AcpEntry extends Pick<
   Agent,
@@ -24,22 +24,24 @@ export interface AcpEntry extends Pick<
   | 'hidesTools'
   | 'mcpLimit'
 > {
-  /** How to install the agent, in a sentence without a full stop. */
+  /** A sentence without a full stop that says how to install the agent. */
   readonly installation: string
   /** Paths of the program in npm packages that may be installed beside Flightdeck, the preferred one first; none by default. */
   packaged?(machine: Machine): readonly string[]
-  /** A file or folder that a complete installation has beside the program. If it exists, the agent sees the whole folder of the program. */
+  /**
+   * A file or folder that the program needs beside it. If it exists, the sandbox shows the whole folder of the program instead of the program alone.
+   */
   readonly part?: string
-  /** Whether the agent gets our own MCP server from its settings in the home: then its sessions are not told about it. */
+  /** Set when the agent's settings in its home already name our own MCP server, so that its sessions do not name that server again. */
   readonly setsOwnServer?: true
   /**
-   * The API of the agent's model. With `null` the agent calls its model itself, with the key, and its configuration names the `hosts` that its
-   * sandbox may reach.
+   * The API over which the agent reaches its model through the broker. `null`: the agent calls its model itself with the real key, and its
+   * configuration in domain/agents names the `hosts` that its sandbox may reach.
    */
   readonly api: ModelApiName | null
   /**
-   * The files of the agent's home. `instructions` are the paths in the sandbox of the repository's instruction files, and `heeded` are the paths of
-   * those `heededFiles` that the repository has. `own` has the person's own instructions.
+   * The files of the agent's home. `instructions` are the paths of the repository's instruction files in the sandbox. `own` are the person's own
+   * instructions. `heeded` are those of the `heededFiles` that the repository has.
    */
   home(
     instructions: readonly string[],
@@ -47,8 +49,8 @@ export interface AcpEntry extends Pick<
     repository: { readonly workspace: string; readonly heeded: readonly string[] },
   ): readonly HomeFile[]
   /**
-   * The arguments with which the agent speaks ACP on standard input and output, and the variables that tell it where its model is and how freely it
-   * works.
+   * How the program is started: the arguments that make it speak ACP on standard input and output, and the environment variables for its model and
+   * mode.
    */
   launch(start: AcpStart): {
     /** A command that starts the agent and gets the agent's own command line as further arguments; none by default. */
@@ -65,7 +67,7 @@ export interface AcpStart {
   readonly token: string
   /** The model that a person chose, if it belongs to this agent; otherwise `null`. */
   readonly model: string | null
-  /** A mode that the agent's abilities name, or `free`, in which it must not ask. */
+  /** How freely the agent may act. In the mode `free` it must not ask a person. */
   readonly mode: AgentMode
   /** The MCP servers that the session will be told about. */
   readonly mcpServers: readonly McpServerForAgent[]

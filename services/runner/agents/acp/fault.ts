@@ -19,10 +19,10 @@ const signs: FaultSigns = [
   ['api_error', /\b5\d\d\b|api_error|unable to connect|fetch failed|ECONNREFUSED|timed? ?out/i],
 ]
 
-/** The answer of the model's API, which some agents pass on. */
+/** The JSON of an error from the model's API, which some agents pass on as the message of their refusal. */
 const Told = z.object({ error: z.object({ code: z.number(), message: z.string() }) })
 
-/** The error of a turn that the agent refused with these words; `more` are its details for programs. */
+/** Makes the error for a turn that the agent refused. `words` is the message of the refusal, and `more` are its further details. */
 export function errorOf(words: string, more: string, keyVariable: string): AgentError {
   const budget = [budgetUsedUp, dayBudgetUsedUp].find((sentence) => words.includes(sentence))
   if (budget !== undefined) return { type: 'error', code: 'budget', message: budget, httpStatus: 403 }
@@ -36,7 +36,7 @@ export function ownError(code: AgentError['code'], message: string): AgentError 
   return { type: 'error', code, message, httpStatus: null }
 }
 
-/** The error of a turn that ended for this reason; `null` when it ended well. */
+/** Makes the error for the `reason` with which a turn ended; `null` when it ended well. */
 export function errorOfStop(reason: string): AgentError | null {
   switch (reason) {
     case 'end_turn':

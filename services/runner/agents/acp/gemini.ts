@@ -4,8 +4,8 @@ import { ownServerName, ownServerPath } from '../ownTools.ts'
 import type { AcpEntry } from './entry.ts'
 
 /**
- * The lines that rename stored conversations. gemini names the file of a conversation after the minute in which it began, so it would overwrite a
- * conversation that it resumes within that minute. Under another name the file is kept, and gemini still finds it.
+ * Shell lines that rename gemini's stored conversations. gemini names a conversation's file after the minute in which it began, so it would overwrite
+ * the file when it resumes the conversation within that minute. gemini still finds a renamed file.
  */
 const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
   mv -n "$file" "\${file%session-*}session-kept-\${file##*-}"
@@ -13,8 +13,8 @@ done 2>/dev/null
 exec "$0" "$@"`
 
 /**
- * The folder of a repository with settings, hooks, servers and policies for gemini. gemini ignores the folder only in a repository that it does not
- * trust, and there it uses no MCP servers at all. So a repository is trusted if it has no such folder.
+ * A repository may have settings, hooks, MCP servers and policies for gemini in this folder. gemini ignores the folder only in a repository that it
+ * does not trust, but then it uses no MCP servers at all. So gemini is told to trust exactly the repositories without this folder.
  */
 const settingsFolder = '.gemini'
 
@@ -61,7 +61,7 @@ export const gemini: AcpEntry = {
 
 const noUpdates = { enableAutoUpdate: false, enableAutoUpdateNotification: false }
 
-/** A text that names the instruction files, as gemini does not read those of a repository that it does not trust. */
+/** Tells gemini to read the instruction files, which it does not read by itself in a repository that it does not trust. */
 const readThese = (instructions: readonly string[]): string =>
   `Read ${[...instructions, 'GEMINI.md (if the repository has it)'].join(' and ')} before you begin, and follow the instructions for this repository there.\n`
 
@@ -69,22 +69,22 @@ const settings = {
   security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
   advanced: { ignoreLocalEnv: true },
   general: { ...noUpdates, maxAttempts: 4, plan: { enabled: false }, topicUpdateNarration: false },
-  // In a folder that gemini trusts, it would follow skills of the repository.
+  // In a trusted repository, gemini would otherwise follow the repository's own skills.
   skills: { enabled: false },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
-  // gemini does not report its to-do list over ACP, but keeps one with our own server.
+  // gemini does not report its own to-do list over ACP, so it uses the to-do list of our MCP server instead.
   useWriteTodos: false,
   mcpServers: {
     [ownServerName]: {
       httpUrl: `\${GOOGLE_GEMINI_BASE_URL}${ownServerPath}`,
       headers: { Authorization: 'Bearer ${GEMINI_API_KEY}' },
-      // gemini gives MCP servers that a session names only 10 minutes for a call, so our own server is in these settings.
+      // A server that a session names gets at most 10 minutes for a call. Only in these settings can our own server get more.
       timeout: ownToolTimeoutMs,
       // Our own server needs no permission in any mode.
       trust: true,
     },
   },
-  // The tool fetches from the sandbox, so it only reaches hosts that the project allows.
+  // With this setting, gemini fetches pages from within the sandbox, so it reaches only hosts that the project allows.
   experimental: { directWebFetch: true },
 }

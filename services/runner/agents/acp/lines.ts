@@ -113,7 +113,7 @@ export function readAcpLine(text: string): AcpLine | 'unknown' {
   return Line.safeParse(jsonOf(text)).data ?? 'unknown'
 }
 
-/** An MCP server as a session is told about it. */
+/** An MCP server in the form in which a request to open a session names it. */
 export function mcpServerOf(server: McpServerForAgent): object {
   const { name } = server
   if (server.kind === 'http')

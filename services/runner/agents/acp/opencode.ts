@@ -6,7 +6,7 @@ import type { AcpEntry } from './entry.ts'
 
 const initialModel = 'claude-sonnet-5'
 
-/** The settings that hide tools of a server, by the names that opencode gives them. */
+/** The permissions that deny a server's switched-off tools, under the names that opencode gives to these tools. */
 const toolsOff = ({ name, toolsOff: off }: McpServerForAgent) =>
   off.map((tool) => [`${name}_${tool.replaceAll(/[^\w-]/g, '_')}`, 'deny'] as const)
 
@@ -21,11 +21,11 @@ export const opencode: AcpEntry = {
     { name: initialModel, label: 'Claude Sonnet 5' },
     { name: 'claude-haiku-4-5', label: 'Claude Haiku 4.5' },
   ],
-  // The folder of the database; the log and other state are elsewhere.
+  // opencode keeps its sessions in a database in this folder. Its log and other state are elsewhere.
   sessionFolders: ['.local/share/opencode'],
   ownFolders: ['.config/opencode', '.opencode'],
   ownTools: ['ask_person'],
-  // opencode loads the plugins in these files and folders whatever its settings say.
+  // Whatever its settings say, opencode loads the plugins that these files and folders of a repository contain.
   refusedFiles: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   home: (instructions, own) => [
     { path: '.config/opencode/opencode.json', content: JSON.stringify({ instructions }), onlyOnce: false },
@@ -38,7 +38,7 @@ export const opencode: AcpEntry = {
     const settings = {
       model: `anthropic/${chosen}`,
       enabled_providers: ['anthropic'],
-      // A model that is named here need not be in opencode's catalogue.
+      // opencode accepts a model that is not in its catalogue if the settings name it here.
       provider: {
         anthropic: { options: { baseURL: `${origin}/v1`, apiKey: token }, models: { [chosen]: {} } },
       },
@@ -46,7 +46,8 @@ export const opencode: AcpEntry = {
         edit: onAsking,
         bash: onAsking,
         webfetch: onAsking,
-        // Of several rules that fit, the last one counts: our own server comes first, because another server's name may begin like it.
+        // The last rule that matches counts. Our own server's rule comes first, because it also matches a server whose name begins with the same
+        // word.
         [`${ownServerName}_*`]: 'allow',
         ...Object.fromEntries(others.map(({ name }) => [`${name}_*`, onAsking])),
         ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
@@ -67,7 +68,7 @@ export const opencode: AcpEntry = {
     }
     const environment = {
       OPENCODE_CONFIG_CONTENT: JSON.stringify(settings),
-      // A repository's own settings can name programs to run and other addresses of models.
+      // Otherwise the repository's own settings could name programs to run and another address for the model.
       OPENCODE_DISABLE_PROJECT_CONFIG: '1',
       OPENCODE_PURE: '1',
       OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',

@@ -1,4 +1,4 @@
-/** Requests for permission of an agent that speaks ACP: how they are shown to a person and answered. */
+/** Shows the requests for permission of an agent that speaks ACP to a person, and writes the answers. */
 import { permissionOptions, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, option } from '../asked.ts'
 import type { AskedQuestion } from '../port.ts'
@@ -8,7 +8,10 @@ import { kindOf, shownContent, targetOfTool } from './tools.ts'
 /** The longest request that can be allowed 'always in this task', in characters. */
 const longestRule = 2_000
 
-/** The rule for 'always in this task': every edit, only this very request, or a tool of which no input is told, such as one of an MCP server. */
+/**
+ * The rule that 'Always in this task' would allow. It covers every edit. Otherwise it covers requests with the same command, or with the same title
+ * and input.
+ */
 export function ruleOf({ toolCall }: PermissionRequest): string {
   const kind = kindOf(toolCall)
   const { title, toolCallId } = toolCall
@@ -41,7 +44,7 @@ export function permissionAsked(request: PermissionRequest, workspace: string): 
 
 function wordsOf({ toolCall }: PermissionRequest, workspace: string): Pick<AskedQuestion, 'title' | 'body'> {
   const { title, content, rawInput } = toolCall
-  // Some requests name the target only in the title.
+  // Some requests to run a command have the command only in their title.
   const isTold = rawInput == null && kindOf(toolCall) === 'run'
   const command = isTold ? title : rawInput?.['command']
   if (typeof command === 'string') return { title: 'Run a command', body: fenced('sh', command) }
@@ -63,7 +66,10 @@ export const isAllowed = (answers: readonly Answer[]): boolean =>
 export const isAllowedInTask = (answers: readonly Answer[]): boolean =>
   isAllowed(answers) && answers.some(({ choices }) => choices.includes(permissionOptions.allowInTask))
 
-/** The line that allows or refuses once. A longer permission is kept by us, as it must end with the task. */
+/**
+ * The line that allows or refuses the request once. A permission for the whole task is remembered here instead, since the agent's own would outlast
+ * the task.
+ */
 export function permissionLine(id: RequestId, { options }: PermissionRequest, allow: boolean): string {
   const wanted = allow ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']
   const chosen = wanted.flatMap((kind) => options.find((one) => one.kind === kind) ?? [])[0]

@@ -1,4 +1,4 @@
-/** The tools of agents that speak ACP: the kind of each, its target, and its result. */
+/** Describes the tool calls of agents that speak ACP: their kind, target and result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import { marked } from '../asked.ts'
@@ -32,13 +32,15 @@ const targets: Targets = {
   paths: new Set(paths),
 }
 
-/** A tool's later description, completed with what only the earlier one had. */
+/** Adds a later description of a tool call to an earlier one. Values of the later one win, except for the title. */
 export function mergedTool(before: Tool, { title: _renamed, ...now }: Tool): Tool {
   const said = Object.entries(now).filter(([, value]) => value !== undefined && value !== null)
   return { ...before, ...Object.fromEntries(said) }
 }
 
-/** Whether it is a tool of our own MCP server, which itself reports what the tool does. The title alone could be that of a command. */
+/**
+ * Whether this is a tool of our own MCP server, which reports its calls itself. The kind is checked too, since a command could have the same title.
+ */
 export const isOwn = ({ title, kind }: Tool): boolean =>
   (kind ?? 'other') === 'other' &&
   ownTools.some(
@@ -54,7 +56,7 @@ export function targetOfTool(tool: Tool, workspace: string): string {
   return said || withinWorkspace(tool.locations?.[0]?.path ?? '', workspace)
 }
 
-/** The event for a tool that starts. `toolId` is unique in the task. */
+/** The event for a tool that starts. `toolId` must be unique in the task. */
 export function toolStarted(toolId: string, tool: Tool, workspace: string): ToolStarted {
   const kind = kindOf(tool)
   const title = tool.title ?? ''

@@ -1,4 +1,4 @@
-/** Converts to events what an agent that speaks ACP says and does within a turn. */
+/** Converts what an agent that speaks ACP reports during one turn to events. */
 import type { AgentEvent } from '../port.ts'
 import { mostTools, openTools } from '../parser.ts'
 import type { Tool, Update } from './lines.ts'
@@ -17,11 +17,14 @@ export interface TurnReader {
   wants(tool: Tool): readonly AgentEvent[]
   /** The number of characters of text and thinking so far. */
   written(): number
-  /** Called when the turn is over: ends what is still open. */
+  /**
+   * Called when the turn is over: ends the texts and tools that are still open. `isWhole` is false after an error: the last text is then marked as
+   * cut.
+   */
   end(isWhole: boolean): readonly AgentEvent[]
 }
 
-/** Starts to read a turn. `turnId` is part of every key, so that no key occurs twice in a task. */
+/** Starts to read a turn. `turnId` becomes part of every id in the events, so that no id occurs twice in a task. */
 export function turnReader(turnId: string, workspace: string): TurnReader {
   const known = new Map<string, Tool>()
   const open = openTools()
@@ -94,7 +97,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     },
     wants(tool) {
       const before = known.get(keyOf(tool.toolCallId))
-      // A request for permission describes a tool in other words than the tool's own report, so the report is used if there is one.
+      // The agent's own report describes a tool better than its request for permission does, so the report is used if there is one.
       return before === undefined ? use(tool, true) : start(keyOf(tool.toolCallId), before)
     },
     written: () => written,

@@ -1,4 +1,4 @@
-/** `claude`: Anthropic's coding agent without its user interface, with messages on standard input. */
+/** Runs `claude`, Anthropic's coding agent, without its user interface; it reads messages from standard input. */
 import { createRequire } from 'node:module'
 import { claudeConfiguration } from '#domain/agents/claude.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -12,12 +12,12 @@ import { locateProgram, type Located, type Machine, type WhereToLook } from '../
 import { mcpCallTimeoutMs } from '../mcpTimeouts.ts'
 import type { Agent, AgentMessage, McpServerForAgent } from '../port.ts'
 
-/** The number of retries of a call to the model's API within a turn. Their pauses grow, to about half a minute in all. */
+/** How often claude repeats a failed call to the model's API. The pauses in between grow, and take about half a minute in all. */
 const maxRetries = 6
 
 /**
- * Tools that cannot work here: between turns the agent is frozen, so nothing would wake it, and a worktree of its own would show up as thousands of
- * new files in the task's changes.
+ * Tools that cannot work here. Between turns the agent is frozen, so nothing would wake it at a set time. A Git worktree of its own would show up as
+ * thousands of new files in the changes of the task.
  */
 export const toolsNotOffered = [
   'ScheduleWakeup',
@@ -61,10 +61,10 @@ export const claude = {
         'summarized',
         '--forward-subagent-text',
         ...modeArguments(mode, allowedRules),
-        // claude then asks us, on standard output, what it would ask a person at its own terminal.
+        // With this option, claude asks us on standard output what it would ask a person at its own terminal.
         '--permission-prompt-tool',
         'stdio',
-        // A repository's own settings can name another API address and commands to run, so only ours are read.
+        // A repository's own settings can name another API address and commands to run, so claude may read only our settings.
         '--setting-sources',
         'user',
         '--strict-mcp-config',
@@ -77,13 +77,13 @@ export const claude = {
       ],
       env: {
         ANTHROPIC_API_KEY: access.runToken,
-        // On a socket no name is resolved, so the address only has to be valid.
+        // claude connects to the socket below and never resolves this host name, so the address only has to be valid.
         ANTHROPIC_BASE_URL: 'http://gateway.internal',
         ANTHROPIC_UNIX_SOCKET: access.socketPath,
         // A process with background work would not end after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Writes the session before the result is reported, since the process is stopped right after the result.
+        // Makes claude write its session before it reports the result, since it is stopped right after the result.
         CLAUDE_CODE_EAGER_FLUSH: '1',
         // Without a terminal, claude keeps a to-do list only with this variable.
         CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
@@ -111,10 +111,10 @@ export const claude = {
       },
     }
   },
-  // Hides claude's warning about the name of the scripted model, which we chose.
+  // Hides claude's warning that it does not know the scripted model, whose name is our own invention.
   shownStderr: (text, scripted) =>
     scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
-  // Faults are in the result; if there is no result, the standard error explains best.
+  // claude reports faults in its result. If it ends without a result, the end of its standard error is shown instead.
   faultOf: () => null,
 } satisfies Agent
 
@@ -124,13 +124,13 @@ function modeArguments(mode: AgentMode, allowedRules: readonly string[]): readon
   return [
     '--permission-mode',
     mode === 'plan' ? 'plan' : 'default',
-    // An approved plan is carried out without asking.
+    // Lets claude carry out an approved plan without asking again.
     '--allow-dangerously-skip-permissions',
     ...(allowedRules.length === 0 ? [] : ['--allowedTools', ...allowedRules]),
   ]
 }
 
-/** The line with a message, in which images come before the text about them. */
+/** The line that sends a message to claude; images come before the text about them. */
 function messageLine({ text, images, id }: AgentMessage): string {
   const content = [
     ...images.map(({ mediaType, base64 }) => ({
@@ -146,15 +146,15 @@ const tokenVariable = 'FLIGHTDECK_MCP_TOKEN'
 
 const mcpEnvironment = (runToken: string) => ({
   [tokenVariable]: runToken,
-  // claude negotiates for 5 s how the server speaks, and then opens a session. Our MCP gateway gives up on that after 10 s and reports the reason, so
-  // claude must wait longer than both times together.
+  // claude takes up to 5 s to agree on a protocol version and then opens a session. Our MCP gateway gives up on the session after 10 s and reports
+  // the reason, so claude must wait longer than 15 s.
   MCP_TIMEOUT: '25000',
   MCP_TOOL_TIMEOUT: String(mcpCallTimeoutMs),
 })
 
 /**
- * The configuration of MCP servers. Without a sandbox, other users of the machine can see arguments, so this one only names the variables that hold
- * secrets.
+ * The argument that configures the MCP servers. Without a sandbox, other users of the machine can see it, so it names the variables that hold secrets
+ * instead of the secrets.
  */
 function mcpConfig(servers: readonly McpServerForAgent[]): string {
   const entries = servers.map((server) => {
@@ -179,7 +179,8 @@ function modelArguments(model: string | null): readonly string[] {
 }
 
 /**
- * Finds the program: the configured one, otherwise the one on the path, otherwise the one installed with this program. Links in its path are resolved.
+ * Finds the program `claude`: at the configured path, else on `PATH`, else in the npm package that is installed with Flightdeck. Links in its path
+ * are resolved.
  */
 export function locateClaude(where: WhereToLook, machine: Machine = process): Promise<Located> {
   const notInstalled = `The claude CLI is not installed. Run npm install, or set ${claudeConfiguration.variables.program} to its path.`
@@ -187,7 +188,8 @@ export function locateClaude(where: WhereToLook, machine: Machine = process): Pr
 }
 
 /**
- * The program in the package for the platform, which needs no install script. If packages for both C libraries are there, only one of them starts.
+ * The paths at which the npm packages for this platform have the program, one package for each C library. Of the packages that are installed, only
+ * one has a program that starts.
  */
 function installed({ platform, arch }: Machine): readonly string[] {
   const { resolve } = createRequire(import.meta.url)

@@ -48,7 +48,7 @@ function codeOf(line: ResultLine): AgentError['code'] {
     case 529:
       return 'overloaded'
     default:
-      // After any other 4xx, the same request would be refused again.
+      // Another 4xx answer is no fault of the API: it would refuse the same request again.
       return line.terminal_reason === 'api_error' && (line.api_error_status ?? 500) >= 500
         ? 'api_error'
         : 'other'

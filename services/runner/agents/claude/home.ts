@@ -1,13 +1,14 @@
-/** The files in the home of `claude`. */
+/** Makes the files that `claude` finds in its home. */
 import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
 import type { Brought, HomeFile } from '../port.ts'
 
-/** The folders in which a repository or a person has skills, commands and agents for `claude`. */
+/** The folders of a repository, or of a home, that hold skills, commands, agents and rules for `claude`. */
 export const claudeFolders = ['.claude/skills', '.claude/commands', '.claude/agents', '.claude/rules']
 
 /**
- * The files of the home. Only the user's settings are read, since a repository's could run commands. That leaves out the repository's instructions as
- * well, so the user's `CLAUDE.md` includes those `instructionFiles` that are `present`. `workspace` is the path of the repository in the sandbox.
+ * The files of the home. claude may read only the settings in its home, since a repository's settings could run commands. It then also skips the
+ * repository's instructions, so `CLAUDE.md` in the home includes the `instructionFiles` that are `present`. `workspace` is the path of the repository
+ * in the sandbox.
  */
 export function claudeHome(
   present: ReadonlySet<string>,
@@ -34,7 +35,10 @@ export function claudeHome(
   ]
 }
 
-/** Makes the instructions of a folder a rule for that folder's files, since an include would be read at the start. */
+/**
+ * Turns the instructions in each nested folder into a rule for that folder's files. An include would be read at the start, even if claude never opens
+ * the folder.
+ */
 function nestedRules(brought: Brought): readonly HomeFile[] {
   return nestedInstructions(brought).map(({ folder, path, text }, index) => ({
     path: `.claude/rules/of-folders/${index}.md`,
@@ -43,10 +47,10 @@ function nestedRules(brought: Brought): readonly HomeFile[] {
   }))
 }
 
-/** The path as a glob pattern that matches only this path. */
+/** The path as a glob pattern. Characters with a special meaning become `?`, which matches any one character. */
 const literally = (path: string): string => path.replaceAll(/[*?[\]{}()!+@,"]/g, '?')
 
-/** Our settings with the hooks that the project's owner allowed. */
+/** Our settings, with the hooks that the project's owner allowed. */
 function settingsWith(hooks: Brought['hooks'] = []): string {
   const groups = new Map(hooks.map(({ event }) => [event, [] as object[]]))
   for (const { event, hook, ...group } of hooks) groups.get(event)?.push({ ...group, hooks: [hook] })
@@ -58,7 +62,8 @@ const settings = {
   // A task's commits belong to the person, who decides whom to credit.
   includeCoAuthoredBy: false,
   skipDangerousModePermissionPrompt: true,
-  // The preflight would ask claude.ai about each host, which no sandbox can reach. The project's list of hosts decides instead.
+  // Without this setting, claude would first ask claude.ai about each host, and no sandbox can reach claude.ai. The project's list of hosts decides
+  // instead.
   skipWebFetchPreflight: true,
 }
 const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }

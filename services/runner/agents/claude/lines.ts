@@ -16,7 +16,7 @@ const image = z.object({
   type: z.literal('image'),
   source: z.object({ type: z.literal('base64'), data: z.string() }),
 })
-/** Results of a tool other than text and images: documents, names of other tools. */
+/** Parts of a tool's result other than text and images: documents, and references to other tools. */
 const notText = z.object({ type: z.string(), tool_name: z.string().optional() })
 const toolResult = z.object({
   type: z.literal('tool_result'),
@@ -26,10 +26,10 @@ const toolResult = z.object({
 })
 export type ToolResult = z.infer<typeof toolResult>
 
-/** The ids of the messages that a line is about, as we sent them. */
+/** The ids of the messages that a line is about. We gave these ids to claude with the messages. */
 const messageIds = z.array(z.string()).optional()
 const sessionId = z.string().default('')
-/** The tool call of the sub-agent that printed a line; `null` for the agent itself. */
+/** The id of the tool call that started the sub-agent which printed this line; `null` for a line of the main agent. */
 const parent = z.string().nullable().default(null)
 
 const system = z.object({
@@ -137,7 +137,7 @@ const result = z.object({
   duration_ms: z.number().default(0),
   result: z.string().optional(),
   errors: z.array(z.string()).optional(),
-  /** The usage of the whole process; in newer versions, of the whole session. */
+  /** The total usage of the process; newer versions of claude report the total of the session. */
   modelUsage: modelUsage.default({}),
   model_usage_since_last_result: modelUsage.optional(),
 })

@@ -23,9 +23,9 @@ import { toolFinished, toolStarted } from './tools.ts'
 type Writing = { readonly kind: 'text' | 'thinking'; readonly messageKey: string; text: string }
 
 interface State {
-  /** Blocks that are being written, by their index in the stream, in order. */
+  /** Blocks that are being written, by the message id and the index in the message. */
   readonly writing: Map<string, Writing>
-  /** Blocks of an answer that was interrupted and requested again. The next block of the same kind replaces the first of them. */
+  /** Blocks of an answer that was interrupted and requested again. A new block replaces the first of them that has the same kind. */
   retried: readonly Writing[]
   isRetry: boolean
   /** Whether the CLI prints earlier messages again, as it does after a compaction. */
@@ -34,15 +34,15 @@ interface State {
   tellsMessages: boolean
   readonly tools: OpenTools
   usedBefore: ModelUsageByModel
-  /** The model and the tokens of the agent's current call to its model; between two calls, those of the last one. */
+  /** The model and the tokens of the agent's latest call to its model. */
   call: { readonly model: string; readonly input: number; readonly output: number } | undefined
   workspace: string
   streamedMessage: string
   /** The agent's requests that have no answer yet. */
   readonly requests: Map<string, ClaudeRequest>
-  /** Whether a list of models from the agent would still be used: only the first one is, and only before the model's first answer. */
+  /** Whether a list of models from claude is still accepted: only the first list, and only before the model has answered. */
   takesModels: boolean
-  /** The number of blocks of a message that came whole without having been streamed. */
+  /** The last message with blocks that were not streamed, and the index of the latest of these blocks. */
   whole: { readonly messageId: string; readonly blocks: number }
 }
 
@@ -102,18 +102,21 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
   }
 }
 
-/** Passes on a request; one that nobody could answer is refused at once, so that the agent does not wait for ever. */
+/** Passes a request of claude on to a person. A request that nobody could answer is refused at once, so that claude does not wait for ever. */
 function asked({ requests }: State, { request_id: requestId, request }: ControlRequest): AgentEvent[] {
   const questions = request.subtype === 'other' ? [] : askedIn(request)
   if (request.subtype === 'other' || questions.length === 0)
     return [{ type: 'write', text: refusalLine(requestId) }]
-  // Some requests are repeated, and must be answered once.
+  // claude repeats some requests, but expects one answer.
   if (requests.has(requestId)) return []
   requests.set(requestId, request)
   return [{ type: 'question', requestId, asked: questions }]
 }
 
-/** Only the first list of models counts, and only before the first answer: later lines might be printed by programs that the agent runs. */
+/**
+ * Reads an answer of claude to one of our requests. A list of models counts only once and only before the model has answered: later, a program that
+ * claude runs might have printed the line.
+ */
 function answered(state: State, { request_id: id, error, response }: ControlResponse): AgentEvent[] {
   if (id === modelRequest && error !== undefined)
     return [{ type: 'notice', text: `The model could not be changed: ${error}` }]
@@ -173,14 +176,14 @@ function breakOff(state: State): AgentEvent[] {
   return broken.map(({ kind, messageKey, text }) => ({ type: kind, messageKey, text, cut: true }))
 }
 
-/** The interrupted block that is rewritten now; `undefined` when there is none of this kind. */
+/** Takes the first interrupted block of this kind, which is now written again; `undefined` when there is none. */
 function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
   const taken = state.retried.find((block) => block.kind === kind)
   state.retried = state.retried.filter((block) => block !== taken)
   return taken
 }
 
-/** A message begins. The answer to a retry replaces the one that was interrupted. */
+/** Begins a message. The answer to a repeated request replaces the interrupted answer. */
 function messageBegins(
   state: State,
   { id, model, usage }: Extract<StreamEvent, { type: 'message_start' }>['message'],
@@ -231,7 +234,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
     if (block.type === 'other') return []
     if (block.type === 'tool_use' && askingTools.has(block.name)) return []
     if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
-    // An API error is repeated in the result.
+    // The result line reports the same API error again.
     if (line.is_api_error_message === true) return []
     const text = block.type === 'text' ? block.text : block.thinking
     if (parent !== null)
@@ -246,7 +249,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
   })
 }
 
-/** The streamed part of a block that now came whole, from this answer or an interrupted one before it. */
+/** Takes the streamed part of a block that has now come whole: from this message, or else from an interrupted one. */
 function takeWritten(state: State, messageId: string, kind: Writing['kind']): Writing | undefined {
   for (const [place, block] of state.writing) {
     if (!place.startsWith(`${messageId}/`) || block.kind !== kind) continue
@@ -296,7 +299,7 @@ function ended(state: State, line: ResultLine): AgentEvent[] {
 
 const compacted = 'The conversation so far was summarized.'
 
-/** The notice for a person in a system line; most lines have none. */
+/** The notices for a person in a system line; most lines have none. */
 function noticeOf(line: SystemLine): readonly string[] {
   switch (line.subtype) {
     case 'api_retry': {
@@ -315,7 +318,7 @@ function noticeOf(line: SystemLine): readonly string[] {
   }
 }
 
-/** How full the context is after a call, once. Only the end of a turn tells the window of a model. */
+/** Reports once how full the context is after a call. The size of the context is known only after a turn has ended. */
 function contextEvents(state: State): AgentEvent[] {
   const { call, usedBefore } = state
   if (call === undefined) return []
@@ -327,7 +330,7 @@ function contextEvents(state: State): AgentEvent[] {
   return [{ type: 'context', context }]
 }
 
-/** The usage since the last report. Older versions report only the total of a process, so this is a difference. */
+/** The usage since the last report. Older versions of claude report only the total of the process, so the earlier total is subtracted. */
 function usageSince(before: ModelUsageByModel, now: ModelUsageByModel): ModelUsageByModel {
   return Object.fromEntries(
     Object.entries(now).map(([model, used]) => {

@@ -1,4 +1,4 @@
-/** Requests of `claude` over its control protocol during a turn, and the answers to them. */
+/** Reads the requests that `claude` makes over its control protocol during a turn, and writes the answers. */
 import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, kept, marked, most, permissionAsked, plain, planAsked } from '../asked.ts'
 import { elicited, formAsked } from '../elicitation.ts'
@@ -13,7 +13,7 @@ type Elicitation = Extract<ClaudeRequest, { subtype: 'elicitation' }>
 /** Tools whose only purpose is to ask. They are shown as questions and not as tool calls. */
 export const askingTools: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
 
-/** The questions of a request for the person; none when the request cannot be read. */
+/** The questions that a request puts to the person; none when the request cannot be read. */
 export function askedIn(request: ClaudeRequest): readonly AskedQuestion[] {
   return (request.subtype === 'elicitation' ? [formOf(request)] : askedByTool(request)).map(bounded)
 }
@@ -49,7 +49,7 @@ function questionsOf({ input }: ToolRequest): readonly AskedQuestion[] {
 
 const editingTools = ['Edit', 'Write', 'NotebookEdit']
 
-/** The rules of a permission, written as in the settings of `claude`: `Bash(npm test *)`. */
+/** The rules that 'Always in this task' would allow, written as in claude's settings, such as `Bash(npm test *)`. */
 function rulesOf({ tool_name: tool, permission_suggestions: suggestions }: ToolRequest): string[] {
   if (editingTools.includes(tool)) return [...editingTools]
   const suggested = suggestions.flatMap(({ rules = [] }) => rules)

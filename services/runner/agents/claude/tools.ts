@@ -1,4 +1,4 @@
-/** The tools of `claude`: the kind of each, its target, and its result. */
+/** Describes the tool calls of `claude`: their kind, target and result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import type { ToolResult } from './lines.ts'
@@ -48,7 +48,7 @@ interface ToolUse {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** The event for a tool that starts. `workspace` is the folder to which paths are shown relative. */
+/** The event for a tool that starts. Paths below the folder `workspace` are shown relative to it. */
 export function toolStarted(tool: ToolUse, parentToolId: string | null, workspace: string): ToolStarted {
   return {
     type: 'tool_started',
@@ -69,7 +69,7 @@ const Hunk = z.object({
   lines: z.array(z.string()),
 })
 type Hunk = z.infer<typeof Hunk>
-/** What the CLI reports in addition to the text for the model. Other tools, and errors, report something else. */
+/** The fields that are read from a line's `tool_use_result`. Each tool sets only some of them, and errors set none. */
 const Details = z.object({
   /** Set for a sub-agent, whose report is in `content`. */
   agentId: z.string().optional(),
@@ -135,7 +135,7 @@ function withoutMarks(output: string): string {
     .trimEnd()
 }
 
-/** Removes the indentation of a sub-agent's report and the frame that explains it to the model. */
+/** A sub-agent's report without its indentation, and without the text around it that explains it to the model. */
 function withoutHandBack(output: string): string {
   const report = /\[Subagent hand-back\][\s\S]*?The report follows:\n([\s\S]*)$/.exec(output)?.[1]
   if (report === undefined) return output

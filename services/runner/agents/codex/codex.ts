@@ -1,4 +1,4 @@
-/** `codex`: OpenAI's coding agent, used through its `codex app-server`. */
+/** Runs `codex`, OpenAI's coding agent, through its `codex app-server`. */
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
@@ -18,12 +18,12 @@ export const codex = {
   images: 'inline',
   // codex speaks HTTP only over TCP, not over a unix socket.
   access: { kind: 'loopback', api: 'responses' },
-  // codex reports the usage of a whole session, without the model's name.
+  // codex reports only the total of a session, without the model's name, so the broker counts the usage instead.
   usage: 'metered',
   leavesByItself: true,
   home: codexHome,
   ownFolders: [codexSkills, codexRules],
-  // codex renames its models with every version.
+  // codex renames its models with every version, so no list of ours would stay right.
   models: [],
   choosesLive: true,
   launch({ binary, access, mcpServers = [] }) {
@@ -32,7 +32,7 @@ export const codex = {
       argv: [
         binary,
         'app-server',
-        // Arguments override every file, also one of the repository.
+        // Settings in arguments override every settings file, including the repository's.
         '--config',
         'model_provider="flightdeck"',
         '--config',
@@ -48,8 +48,8 @@ export const codex = {
 } satisfies Agent
 
 /**
- * Finds the program: the configured one, otherwise the one on the path, otherwise the one installed with this program; always the program itself, not
- * the script that starts it.
+ * Finds the program `codex`: at the configured path, else on `PATH`, else in the npm package that is installed with Flightdeck. A script that only
+ * starts the program is replaced by the program.
  */
 export async function locateCodex(where: WhereToLook, machine: Machine = process): Promise<Located> {
   const notInstalled = `The codex CLI is not installed. Run npm install --global @openai/codex, or set ${codexConfiguration.variables.program} to its path.`
@@ -69,10 +69,7 @@ const triples: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-/**
- * The path of the program in the npm package for this platform, which also has the program's other files. Looks for the package as a module in the
- * file `by` would.
- */
+/** The path of the program in the npm package for this platform. The package is looked up as the file `by` would import it. */
 function installed({ platform, arch }: Machine, by: string): readonly string[] {
   const name = `${platform}-${arch}`
   try {

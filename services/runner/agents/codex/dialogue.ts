@@ -1,7 +1,7 @@
 /**
- * The dialogue with `codex app-server`. It opens with the first message, which is kept until codex has a thread. A message during a turn steers that
- * turn. A plan is approved between two turns of codex, which count as one turn here. When the server breaks the protocol, its turn ends with an error
- * at once, and no more of its output is read.
+ * Talks to `codex app-server`. The first message opens a thread, and is sent once the thread is open. A message during a turn steers that turn. After
+ * a person approves a plan, codex begins another turn, and both count as one turn here. When codex breaks the protocol, its turn ends with an error,
+ * and its further output is ignored.
  */
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
 import { bounded, planAsked } from '../asked.ts'
@@ -38,7 +38,10 @@ import { turnReader, type TurnReader } from './turn.ts'
 
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
-/** The most turns of codex that together are one of our turns: codex begins another for each plan and each message in between. */
+/**
+ * The most turns of codex that may be joined into one of our turns. codex begins a further turn when a plan is answered, or when a message comes
+ * instead of the answer.
+ */
 const mostJoined = 1_000
 
 type Asked =
@@ -46,19 +49,19 @@ type Asked =
   | { readonly kind: 'server'; readonly name: string }
   | { readonly kind: 'turn'; readonly messageId: string }
 
-/** One of our turns, from the first of codex's turns that belong to it to the end of the last. */
+/** One of our turns, which may consist of several turns of codex. */
 interface Turn {
   reader: TurnReader
-  /** The ids of codex's turns, the present one last. */
+  /** The ids of codex's turns in this turn; the current one is last. */
   ids: readonly string[]
   readonly begunAt: number
   takenUp: readonly string[]
-  /** Messages that are in the conversation, and to which the model has not reacted yet. */
+  /** The ids of messages that are in the conversation, but to which the model has not reacted yet. */
   noted: readonly string[]
   plan: string
-  /** The question about the plan, while no turn of codex runs. */
+  /** The id of the question whether to approve the plan; `undefined` when no such question is open. */
   planQuestion: string | undefined
-  /** Whether somebody may still approve a plan. */
+  /** False once a question about a plan was left without an answer; further plans are then not asked about. */
   asksPlans: boolean
 }
 
@@ -69,7 +72,7 @@ interface State {
   /** The chosen model and effort. */
   use: ModelUse
   readonly mcpServers: readonly McpServerForAgent[]
-  /** What codex has told about its MCP servers. */
+  /** The MCP servers whose state codex has reported, by name. */
   readonly found: Map<string, FoundMcpServer>
   mode: AgentMode
   /** `closed`: no more of codex' output is read. */
@@ -82,12 +85,15 @@ interface State {
   lastId: number
   /** Messages that are kept until codex has a thread. */
   held: readonly AgentMessage[]
-  /** Messages that codex has not taken up, each with the turn that it was sent to, once that is known. */
+  /**
+   * The ids of messages that codex has not taken up, each with the id of the turn of codex that it went to; `undefined` until codex has named the
+   * turn.
+   */
   readonly sent: Map<string, string | undefined>
   turn: Turn | undefined
-  /** The ids of codex's turns in our turn that ended last. */
+  /** The ids of codex's turns in our previous turn. */
   over: readonly string[]
-  /** The requests of codex that have no answer yet, by the id of the question. */
+  /** The requests of codex that have no answer yet, by the id of the question to the person. */
   readonly requests: Map<string, { readonly id: RequestId; readonly request: CodexRequest }>
   readonly rules: Set<string>
   strangeLines: number
@@ -155,7 +161,7 @@ export function codexDialogue(
 
 const strange = { type: 'strange' } as const
 
-/** Reads a line. A few lines outside of the protocol are skipped, as a library of codex may print them. */
+/** Reads a line. Skips a few lines that do not belong to the protocol, since a library of codex may print them. */
 function readLine(state: State, text: string): CodexLine | typeof strange | 'silent' | 'unknown' {
   const line = readCodexLine(text)
   if (line !== 'unknown') return line
@@ -234,7 +240,7 @@ function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[
   }
 }
 
-/** Asks about one MCP server at a time: for a list of all servers, codex would start each of them once more. */
+/** Asks codex for the state of one MCP server. If it were asked for all servers at once, it would start each of them again. */
 function serverAsked(state: State, name: string): AgentEvent {
   const params = { threadId: state.thread, serverName: name, detail: 'toolsAndAuthOnly' }
   return { type: 'write', text: asking(state, { kind: 'server', name }, 'mcpServerStatus/list', params) }
@@ -243,8 +249,8 @@ function serverAsked(state: State, name: string): AgentEvent {
 const isOpening: ReadonlySet<Asked['kind']> = new Set(['models', 'thread', 'server'])
 
 /**
- * Sends the held messages once codex has a thread and its MCP servers have started. Without this wait, codex would wait for the servers within the
- * turn.
+ * Sends the held messages once codex has a thread and its MCP servers have started. Otherwise codex would wait for the servers after the turn has
+ * begun.
  */
 function opened(state: State): readonly AgentEvent[] {
   if (state.thread === '' || [...state.asked.values()].some(({ kind }) => isOpening.has(kind))) return []
@@ -293,7 +299,7 @@ function endOf(state: State, ok: boolean, answers: readonly string[], durationMs
   return { type: 'end', ok, sessionId: state.thread, durationMs, turns: 1, answers }
 }
 
-/** The messages were not answered: they are sent again in a later turn. */
+/** Reports that messages were not answered, so that they are sent again in a later turn. */
 function unanswered(state: State, ids: readonly string[]): readonly AgentEvent[] {
   for (const id of ids) state.sent.delete(id)
   return ids.length === 0 ? [] : [endOf(state, false, ids, 0)]
@@ -326,9 +332,7 @@ function told(state: State, line: Told): readonly AgentEvent[] {
   }
 }
 
-/**
- * A warning as a notice. The warning about a model outside of codex's catalogue is left out: a person chose that model, or it is a client's default.
- */
+/** Makes a notice of a warning. Leaves out the warning that a model is not in codex's catalogue, because somebody chose that model. */
 const warned = (message: string): readonly AgentEvent[] =>
   message.startsWith('Model metadata for ') ? [] : [{ type: 'notice', text: message }]
 
@@ -377,7 +381,7 @@ function begun(state: State, id: string): readonly AgentEvent[] {
     const servers = mcpServers.flatMap(({ name }) => found.get(name) ?? [])
     return servers.length === 0 ? [session] : [{ type: 'mcp_servers', servers }, session]
   }
-  // The person sent a message instead of an answer to the plan.
+  // Another turn of codex has begun within our turn. If a question about a plan is still open, the person sent a message instead of an answer.
   const { planQuestion } = turn
   const left = turn.reader.end()
   const ids = [...turn.ids, id]
@@ -408,7 +412,7 @@ function withdrawn(state: State): readonly AgentEvent[] {
   return ids.map((requestId) => ({ type: 'question_withdrawn', requestId }))
 }
 
-/** Ends the turn. The turn has answered the messages that codex took up, but not those that were only given to it. */
+/** Ends our turn. The messages that codex took up count as answered. Messages that codex got without taking them up do not. */
 function ended(state: State, turn: Turn, error: AgentError | null): readonly AgentEvent[] {
   state.turn = undefined
   state.over = turn.ids
@@ -418,7 +422,7 @@ function ended(state: State, turn: Turn, error: AgentError | null): readonly Age
   for (const id of given) state.sent.delete(id)
   const durationMs = Math.max(0, Math.round(state.now() - turn.begunAt))
   const ok = error === null
-  // A version of codex that does not report what it takes up has answered all messages that were given to it.
+  // Some versions of codex do not report which messages they take up. All messages of the turn then count as answered.
   const answered = ok && turn.takenUp.length === 0 ? given.splice(0) : turn.takenUp
   const end = endOf(state, ok, answered, durationMs)
   return [...(ok ? [] : [error]), end, ...unanswered(state, given)]
@@ -437,7 +441,7 @@ type Request = Extract<CodexLine, { type: 'request' }>
 
 const questionOf = (id: RequestId): string => `request ${id}`
 
-/** Answers requests of codex at once that are not for a person, so that codex does not wait for ever. */
+/** Passes a request of codex on to a person. A request that no person has to answer is answered at once, so that codex does not wait for ever. */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { workspace, turn, mode, rules, requests } = state
   const request = requestOf(method, params, workspace, (item) => turn?.reader.changesOf(item))

@@ -22,19 +22,19 @@ const service = {
   canCompact: false,
 } as const
 
-/** The fault that the agent's words describe; `null` if it is unknown. */
+/** The fault that the words of codex describe; `null` if they describe no known fault. */
 export function faultOf(words: string): AgentError | null {
   const budget = [budgetUsedUp, dayBudgetUsedUp].find((sentence) => words.includes(sentence))
   if (budget !== undefined) return { type: 'error', code: 'budget', message: budget, httpStatus: 403 }
   return faultIn(withoutAddress(words), signs, service)
 }
 
-/** The error of a turn that failed. */
+/** The error for a turn that failed with these words of codex. */
 export function errorOf(words: string): AgentError {
   return faultOf(words) ?? unknownFault(words, service)
 }
 
-/** The error of a turn that ended in this state; `null` when it ended well. */
+/** The error for a turn that ended with this status; `null` when it ended well. */
 export function errorAfter(status: string, message: string | undefined): AgentError | null {
   if (status === 'completed') return null
   if (status === 'interrupted')
@@ -42,7 +42,7 @@ export function errorAfter(status: string, message: string | undefined): AgentEr
   return errorOf(message ?? 'The agent does not say why its turn failed.')
 }
 
-/** Removes the broker's address from an error, as it means nothing to a person. */
+/** Removes the broker's address from an error message, as the address means nothing to a person. */
 export function withoutAddress(words: string): string {
   return words.replaceAll(/, url: https?:\/\/[^\s,)]+/g, '')
 }

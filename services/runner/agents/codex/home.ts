@@ -1,20 +1,20 @@
-/** The files in the home of `codex`. */
+/** Makes the files that `codex` finds in its home. */
 import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
 import { abilitiesIn } from '../abilities.ts'
 import type { Brought, HomeFile } from '../port.ts'
 
-/** The folder of skills. It is not the one in `.codex`, in which the program keeps its own skills. */
+/** The folder of the home for skills from a repository or a person. codex keeps its own skills in another folder, in `.codex`. */
 export const codexSkills = '.agents/skills'
 
-/** The rules for commands that codex may run without asking, in the mode in which it asks. */
+/** The folder of the home with rules that name the commands which codex may run without asking, even in the mode in which it asks. */
 export const codexRules = '.codex/rules'
 
-/** The environment variable with the run's token. */
+/** The environment variable that holds the run's token for the broker. */
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
- * The files of the home. A repository's own configuration is not trusted, since it could name programs to run. Without it, codex does not read the
- * repository's instructions either, so the user's `AGENTS.md` names the instruction files that are `present`.
+ * The files of the home. codex is told not to trust the repository's configuration, which could name programs to run. codex then does not read the
+ * repository's instructions either, so `AGENTS.md` in the home names the instruction files that are `present`.
  */
 export function codexHome(
   present: ReadonlySet<string>,
@@ -46,7 +46,10 @@ function nestedIn(brought: Brought, workspace: string): string {
   return `Before you work in one of these folders, read its own instructions:\n${lines.join('')}`
 }
 
-/** The person's commands as skills, since codex has no commands of a user; a message can name a skill as well. */
+/**
+ * Makes skills for codex: the repository's skills, and one skill for each command of the repository or the person, since codex knows no commands of a
+ * user.
+ */
 function skills(brought: Brought): readonly HomeFile[] {
   const { files } = brought
   const byPath = new Map(files.map((file) => [file.path, file]))
@@ -72,13 +75,16 @@ function skills(brought: Brought): readonly HomeFile[] {
   ]
 }
 
-/** Programs that only read, whatever their arguments. */
+/** Programs that only read, whatever their arguments, so codex may run them without asking. */
 const reading = ['cat', 'cd', 'echo', 'grep', 'head', 'ls', 'nl', 'pwd', 'stat', 'tail', 'wc', 'which']
 const readingRules = reading
   .map((program) => `prefix_rule(pattern = ["${program}"], decision = "allow")\n`)
   .join('')
 
-/** The configuration: codex reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker reads. */
+/**
+ * The configuration file of codex. With it, codex reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker
+ * reads.
+ */
 const configuration = (workspace: string): string => `model_provider = "flightdeck"
 check_for_update_on_startup = false
 web_search = "disabled"

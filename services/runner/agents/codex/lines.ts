@@ -99,7 +99,7 @@ export function readCodexLine(line: string): CodexLine | 'silent' | 'unknown' {
   if (method !== undefined) {
     const read = Told.safeParse(data)
     if (read.success) return { type: 'told', told: read.data }
-    // A line with a method that is not named above is skipped; any other line is malformed.
+    // A line with an unknown method is skipped; with any other error the line is malformed.
     return read.error.issues.some(({ path }) => path[0] === 'method') ? 'silent' : 'unknown'
   }
   if (of === undefined) return 'unknown'
@@ -126,7 +126,7 @@ export const UserInput = z.object({
         id: z.string(),
         header: z.string().default(''),
         question: z.string(),
-        // Only questions whose answers are no secrets can be read, as answers are recorded.
+        // A question that asks for a secret cannot be read, because answers are recorded.
         isSecret: z.literal(false).default(false),
         options: z.array(z.object({ label: z.string(), description: z.string().default('') })).nullish(),
       }),

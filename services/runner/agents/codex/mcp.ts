@@ -1,10 +1,13 @@
-/** The MCP servers of `codex`: how it is told about them, and what it tells about them. */
+/** Tells `codex` which MCP servers to start, and reads what codex reports about them. */
 import { z } from 'zod'
 import type { FoundMcpServer, McpServerForAgent } from '../port.ts'
 import { mcpCallTimeoutMs } from '../mcpTimeouts.ts'
 import { tokenVariable } from './home.ts'
 
-/** Variables that a local server needs to reach the network. codex gives a server only those that its entry names, and a few of its own. */
+/**
+ * Variables that a local MCP server needs to reach the network. codex passes a variable on to a server only if the configuration of the server names
+ * it.
+ */
 const network = [
   'HTTP_PROXY',
   'HTTPS_PROXY',
@@ -16,7 +19,8 @@ const network = [
 ]
 
 /**
- * The arguments for the servers. Without a sandbox, other users of the machine can see arguments, so these only name the variables that hold secrets.
+ * The arguments that configure the MCP servers. Without a sandbox, other users of the machine can see arguments, so these name the variables that
+ * hold secrets instead of the secrets.
  */
 export function mcpArguments(servers: readonly McpServerForAgent[]): readonly string[] {
   return servers.flatMap(({ name, toolsOff, ...server }) => {
@@ -36,7 +40,7 @@ export function mcpArguments(servers: readonly McpServerForAgent[]): readonly st
             startup_timeout_sec: 25,
           }),
       disabled_tools: toolsOff,
-      // Where codex asks at all, it asks before each use of a tool.
+      // In the mode in which codex asks, it asks before each use of a tool of this server.
       default_tools_approval_mode: 'prompt',
       tool_timeout_sec: mcpCallTimeoutMs / 1_000,
     }
@@ -63,7 +67,7 @@ const Statuses = z.object({
   ),
 })
 
-/** A server in codex' list, which it answers with once the server has started or failed. */
+/** Reads the state of the server `name` from codex's answer to `mcpServerStatus/list`. */
 export function serverIn(result: unknown, name: string): FoundMcpServer {
   const found = Statuses.safeParse(result).data?.data.find((one) => one.name === name)
   const tools = Object.keys(found?.tools ?? {}).toSorted()

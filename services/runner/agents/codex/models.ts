@@ -16,7 +16,7 @@ const Models = z.object({
   ),
 })
 
-/** The model, if codex can be asked to use it. */
+/** The model, if codex can be asked to use it; otherwise `null`. */
 export const taken = (model: string | null) => (model !== null && takesModel('codex', model) ? model : null)
 
 export function modelsIn(result: unknown): readonly AgentModel[] {

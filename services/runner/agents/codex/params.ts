@@ -1,4 +1,4 @@
-/** What our requests to `codex app-server` say. */
+/** The parameters of our requests to `codex app-server`. */
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { AgentMessage, ModelUse } from '../port.ts'
 

@@ -1,4 +1,4 @@
-/** Requests of `codex` during a turn: how they are shown to a person, and how they are answered. */
+/** Shows the requests that `codex` makes during a turn to a person, and writes the answers. */
 import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, kept, option, permissionAsked, plain } from '../asked.ts'
 import { elicited, formAsked } from '../elicitation.ts'
@@ -17,18 +17,18 @@ import { commandOf, diffOf, pathsOf } from './tools.ts'
 export type CodexRequest =
   | {
       readonly kind: 'permission'
-      /** The rule for 'always in this task': every edit, or only this very command. */
+      /** The rule that 'Always in this task' would allow: every edit, this exact command, or this tool of an MCP server. */
       readonly rule: string
       readonly asked: AskedQuestion
-      /** The answers of codex' protocol. */
+      /** The words of the protocol that allow and deny this kind of request. */
       readonly decisions: typeof decisions | typeof toolDecisions
     }
   | { readonly kind: 'form'; readonly elicitation: Elicitation }
   | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
 
 /**
- * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. The result is `undefined` for a request that cannot be shown
- * to a person: its method is unknown, its parameters cannot be read, or the changes of its edit are not known.
+ * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. Returns `undefined` when the method is unknown, the
+ * parameters cannot be read, or the changes of an edit are not known: no person could answer such a request.
  */
 export function requestOf(
   method: string,
@@ -69,7 +69,10 @@ function commandPermission({ kind, reason, command, cwd }: CommandApproval, work
   return permission(rule, words)
 }
 
-/** The rule of what is allowed in the task is the server's name and codex' question, which names the tool. A server could ask the same words itself. */
+/**
+ * Asks whether codex may use a tool of an MCP server. The rule for 'Always in this task' is the name of the server with codex's question, which names
+ * the tool.
+ */
 function toolPermission({ serverName, message, _meta: { tool_params: input } }: ToolApproval): CodexRequest {
   const title = `${serverName}: ${message}`
   const body = input === undefined ? '' : fenced('json', JSON.stringify(input, null, 2))
@@ -121,7 +124,7 @@ const questionAsked = ({ question, options }: UserInput['questions'][number]): A
 const decisions = { allow: { decision: 'accept' }, deny: { decision: 'decline' } } as const
 const toolDecisions = { allow: { action: 'accept', content: {} }, deny: { action: 'decline' } } as const
 
-/** The answer in the form of codex, and a message to send with it, since a refusal has no field for a text. */
+/** The answer as codex expects it. `words` is sent as a message after it, since a refusal has no field for a person's text. */
 export function resultOf(
   request: CodexRequest,
   answers: readonly Answer[],
@@ -148,7 +151,7 @@ export function resultOf(
 const inWords = (answer: Answer | undefined): readonly string[] =>
   answer === undefined ? [] : [...answer.choices, answer.text].filter((word) => word.trim() !== '')
 
-/** The mode and the message with which codex continues after its plan; `undefined` means that nobody can answer any more. */
+/** The mode and the message with which codex continues after a plan. An `answer` of `undefined` means that nobody can answer any more. */
 export function afterPlan(answer: Answer | undefined): { readonly mode: AgentMode; readonly text: string } {
   if (answer === undefined) return { mode: 'plan', text: 'Nobody can answer any more. Stop here.' }
   const { choices, text } = answer

@@ -1,4 +1,4 @@
-/** The tools of `codex`: the kind of each, its target, and its result. */
+/** Describes the tool calls of `codex`: their kind, target and result. */
 import type { ToolKind } from '#domain/task/events.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
@@ -10,7 +10,7 @@ const targets: Targets = {
   paths: new Set(['path']),
 }
 
-/** The event for a tool that starts. `toolId` is unique in the task; `workspace` is the folder to which paths are shown relative. */
+/** The event for a tool that starts. `toolId` must be unique in the task. Paths below the folder `workspace` are shown relative to it. */
 export const toolStarted = (toolId: string, item: ToolItem, workspace: string): ToolStarted =>
   started(toolId, describedBy(item, workspace), workspace)
 
@@ -46,7 +46,7 @@ function describedBy(item: ToolItem, workspace: string): Described {
 export const pathsOf = (changes: readonly Change[], workspace: string): string =>
   changes.map(({ path }) => withinWorkspace(path, workspace)).join(', ')
 
-/** The to-do list of codex, which reports the whole list each time. */
+/** The events for codex's to-do list. codex reports the whole list each time. */
 export function todoEvents(
   toolId: string,
   plan: readonly { readonly step: string; readonly status: string }[],

@@ -7,11 +7,11 @@ import { todoEvents, toolFinished, toolStarted } from './tools.ts'
 
 export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
-  /** The planned changes of an edit that has started; `undefined` before and after it. */
+  /** The planned changes of an edit that is under way; otherwise `undefined`. */
   changesOf(itemId: string): readonly Change[] | undefined
-  /** What codex does without end, in which case no more of the turn is kept; `undefined` while it keeps within bounds. */
+  /** Says what codex does without end, as the second half of a sentence; `undefined` while it keeps within all limits. */
   excess(): string | undefined
-  /** Ends what is still open. */
+  /** Ends the texts and tools that are still open. */
   end(): readonly AgentEvent[]
 }
 
@@ -82,7 +82,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
           return context === null ? [] : [{ type: 'context', context }]
         }
         case 'error':
-          // codex repeats any other error at the end of the turn.
+          // An error after which codex does not try again is reported once more at the end of the turn.
           if (!told.params.willRetry) return []
           texts.retry()
           return [notice(retrySentence(told.params.error))]
@@ -118,10 +118,10 @@ function plannedEdits() {
   }
 }
 
-/** Texts and thoughts as they are written, by item. */
+/** Collects texts and thoughts while they are written, by the id of their item. */
 function textReader(keyOf: (itemId: string) => string) {
   const writing = new Map<string, Writing>()
-  /** Texts of an answer that was interrupted and requested again. The next text of the same kind replaces the first of them. */
+  /** Texts of an answer that was interrupted and requested again. A new text replaces the first of them that has the same kind. */
   let retried: readonly Writing[] = []
   let written = 0
 
@@ -141,7 +141,7 @@ function textReader(keyOf: (itemId: string) => string) {
   }
   const begun = () => [...retried, ...writing.values()].filter(({ text }) => text !== '')
   return {
-    /** The number of characters so far, including the names of the texts. */
+    /** The number of characters of all texts and thoughts so far, including the ids of their items. */
     written: () => written,
     has: (itemId: string): boolean => (writing.get(itemId)?.text ?? '') !== '',
     write(itemId: string, kind: Writing['kind'], text: string): readonly AgentEvent[] {

@@ -1,4 +1,7 @@
-/** `cursor`: Cursor's coding agent without its user interface, one process per turn. Written from its documentation, without runs of the program. */
+/**
+ * Runs `cursor`, Cursor's coding agent, without its user interface, in one process per turn. Written from Cursor's documentation, without ever
+ * running the program.
+ */
 import { dirname, join } from 'node:path'
 import { cursorConfiguration } from '#domain/agents/cursor.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -8,7 +11,7 @@ import { createCursorParser } from './parser.ts'
 import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
 
-/** Some of Cursor's models; Cursor itself says which of them an account has. */
+/** Some of Cursor's models. Cursor itself decides which of them an account may use. */
 const models = [
   { name: 'auto', label: 'Auto' },
   { name: 'composer-1', label: 'Composer 1' },
@@ -29,7 +32,7 @@ export const cursor = {
   author: 'Cursor <cursoragent@cursor.com>',
   // The process sometimes hangs after its result.
   leavesByItself: false,
-  // Cursor reads a repository's AGENTS.md and CLAUDE.md by itself, and keeps state of its own in its settings.
+  // Cursor reads a repository's AGENTS.md and CLAUDE.md by itself. It also keeps state of its own in this settings file.
   home: () => [
     {
       path: '.cursor/cli-config.json',
@@ -72,8 +75,8 @@ const settings = {
 }
 
 /**
- * Finds the program: the configured one, otherwise the one on the path, otherwise where Cursor's installer puts it in the operator's home. The
- * program is a script that starts files beside it.
+ * Finds the program of Cursor: at the configured path, else on `PATH`, else where Cursor's installer puts it in the operator's home. The program is a
+ * script that starts files beside it.
  */
 export async function locateCursor(where: WhereToLook): Promise<Located> {
   const { program, variables } = cursorConfiguration

@@ -1,4 +1,4 @@
-/** Why `cursor-agent` failed, in words that a person can act on. The program reports that on standard error, usually without a result. */
+/** Says why `cursor-agent` failed, in words that a person can act on. The program reports faults on standard error, usually without a result line. */
 import { cursorConfiguration } from '#domain/agents/cursor.ts'
 import { faultIn, unknownFault, type FaultSigns } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
@@ -24,12 +24,12 @@ const service = {
   canCompact: false,
 } as const
 
-/** The fault that the agent's words describe; `null` if it is unknown, and then the words themselves explain it best. */
+/** The fault that the words of the agent describe; `null` if they describe no known fault. */
 export function faultOf(words: string): AgentError | null {
   return faultIn(words, signs, service)
 }
 
-/** The error of a result with `is_error`. */
+/** The error for a result line with `is_error`. */
 export function errorOf(result: string): AgentError {
   return faultOf(result) ?? unknownFault(result, service)
 }

@@ -93,7 +93,7 @@ function more(state: State, kind: Writing['kind'], text: string): AgentEvent[] {
   return [...before, { type, messageKey: current.messageKey, text }]
 }
 
-/** Reads a whole text. Usually its pieces came before, and the whole text only says that they are complete. */
+/** Reads a whole text. Usually all of it was streamed before, and the whole text only shows that it is complete. */
 function whole(state: State, text: string): AgentEvent[] {
   if (state.writing?.kind === 'text') {
     if (text.startsWith(state.writing.text)) state.writing.text = text

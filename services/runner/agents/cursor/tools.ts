@@ -1,4 +1,4 @@
-/** The tools of `cursor-agent`: the kind of each, its target, and its result. */
+/** Describes the tool calls of `cursor-agent`: their kind, target and result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import { jsonOf } from '#platform/json.ts'
@@ -6,7 +6,7 @@ import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
 import { finishedTool, outputLimit, targetOf, type Targets } from '../tools.ts'
 
-/** The kind of a tool, by the tool's key without `ToolCall`; for a tool that is called as a function, by its name without underscores. */
+/** The kind of each tool. A key is the name of a tool without the ending `ToolCall`, or the name of a function without underscores. */
 const kinds: Readonly<Record<string, ToolKind>> = {
   read: 'read',
   readfile: 'read',
@@ -92,7 +92,7 @@ function argumentsOf(given: unknown): Args {
   return Args.catch({}).parse(typeof given === 'string' ? jsonOf(given) : given)
 }
 
-/** The event for a tool that starts. `workspace` is the folder to which paths are shown relative. */
+/** The event for a tool that starts. Paths below the folder `workspace` are shown relative to it. */
 export function toolStarted(toolId: string, { name, args }: ToolCall, workspace: string): ToolStarted {
   return {
     type: 'tool_started',
@@ -105,7 +105,7 @@ export function toolStarted(toolId: string, { name, args }: ToolCall, workspace:
   }
 }
 
-/** The end of a call: under `success`, or under the name of the failure. */
+/** What a result contains under the key `success`, or under the name of a failure. */
 const Details = z
   .union([z.record(z.string(), z.unknown()), z.string().transform((message) => ({ message }))])
   .catch({})
@@ -137,10 +137,10 @@ export function toolFinished({ toolId, kind }: ToolStarted, { args, result }: To
 
 function endOf(result: unknown): { readonly how: string; readonly details: Args } {
   const read = Ended.safeParse(result)
-  // A call without an end counts as a success.
+  // A result that cannot be read counts as a success.
   if (!read.success) return { how: 'success', details: {} }
   const ends = Object.keys(read.data)
-  // Other keys, such as `isBackground`, are not about the end.
+  // The result may also have keys like `isBackground`, which do not say how the call ended.
   const how = ['success', 'failure'].find((name) => ends.includes(name)) ?? ends[0] ?? 'success'
   return { how, details: read.data[how] ?? {} }
 }

@@ -28,7 +28,7 @@ const timeStepMs = 1_000
 /** How many refused files are named with a reason. */
 const mostNamed = 5
 
-/** Records what is new or changed since the turn began. Files that are not kept are named in a chat message. */
+/** Records the files that are new or changed since the turn began. Files that are not kept are named in a chat message. */
 export async function keepArtifacts(
   deps: Pick<RecordingDeps, 'checkImage'> & { readonly blobs: Pick<RecordingDeps['blobs'], 'put'> },
   { task, treeDir, executionId, begunAt, redaction, report }: FinishedTurn,
@@ -37,7 +37,7 @@ export async function keepArtifacts(
   const refused = [...found]
   const scope = scopeOfStream(taskStream(task.taskId))
   let { count, bytes: bytesOfTask } = task.artifacts
-  /** The new files that were looked through, which takes long for large ones. */
+  /** The number of new files that were checked so far; checking a large file takes long. */
   let looked = 0
   const fullFor = (size: number): string | undefined => {
     if (count >= artifactLimits.aTask) return `a task keeps at most ${artifactLimits.aTask} files`

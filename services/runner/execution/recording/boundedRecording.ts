@@ -15,7 +15,7 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface Recording {
   readonly terminal: TerminalWriter
   readonly reporter: Reporter
-  /** Records the last part of what was left out. Nothing else may be recorded after it. */
+  /** Records the last part of the output, which was kept in memory. Nothing else may be recorded after it. */
   close(): Promise<void>
 }
 

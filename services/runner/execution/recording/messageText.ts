@@ -24,9 +24,9 @@ interface MessageTextDeps {
   readonly clock: Clock
 }
 
-/** The time between two messages to viewers: frequent enough for the frames of a screen, and rare enough for a socket. */
+/** The time between two messages to viewers in milliseconds: short enough to look smooth on a screen, and long enough to spare the connection. */
 const betweenTellingsMs = 15
-/** The time between two messages about a thought, which all repeat `toldAgain` characters. */
+/** The time between two messages about a thought in milliseconds. It is longer, because each message repeats `toldAgain` characters. */
 const betweenThoughtsMs = 100
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
 /** How many of the latest unrecorded characters each message to viewers contains, for viewers that missed them. */
@@ -117,7 +117,7 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
   }
 }
 
-/** The end of a text with at most that many code units. It splits no character, since half of one is lost on the way. */
+/** The last `most` code units of a text, or one less if that would split a character. */
 const lastOf = (text: string, most: number): string => text.slice(-most).replace(/^[\uDC00-\uDFFF]/, '')
 
 /** Remembers when the unrecorded characters were written, in order. */

@@ -64,8 +64,8 @@ interface Coalescer {
 }
 
 /**
- * Gathers a stream of text into few pieces: the first after a pause is emitted at once, then one per interval or per size. Pieces never split a
- * character; concatenated, they are the text.
+ * Gathers a stream of text into few pieces. The first piece after a pause is emitted at once. After that, a piece is emitted at each interval, or
+ * when it has reached its size. Pieces never split a character; joined together, they are the text.
  */
 export function createCoalescer(options: CoalesceOptions): Coalescer {
   const { emit, intervalMs = 50, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options

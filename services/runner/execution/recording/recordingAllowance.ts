@@ -8,7 +8,7 @@ import { usage } from '#domain/usage.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
 export interface RecordingAllowance {
-  /** How many bytes the run may record in all. The number shrinks when the person's day is used up. */
+  /** How many bytes the run may record in all. The number shrinks when the person's limit for the day is reached. */
   bytes(): number
   spend(bytes: number): void
   /** Why the run may not record more, as the beginning of a sentence. */
@@ -18,12 +18,12 @@ export interface RecordingAllowance {
 }
 
 export interface RecordingAllowances {
-  /** The bytes that a run may record as long as the day is not used up. */
+  /** The bytes that a run may record while the person's limit for the day is not reached. */
   readonly runBytes: number
   ofRun(run: { readonly userId: string; readonly executionId: string }): RecordingAllowance
 }
 
-/** The bytes that a run may still record on a day that is used up: enough to see how it went. */
+/** The bytes that a run may still record after the limit for the day is reached: enough to see how the run went. */
 export const afterTheDay = 1_000_000
 /** Usage is recorded in steps of this many bytes, so each running run may exceed the day's limit by one step. */
 const meteredEach = 4_000_000

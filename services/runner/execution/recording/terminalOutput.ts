@@ -12,7 +12,7 @@ export interface RunOutput {
   readonly stderr: OutputRecorder
   /** Records a line of our own after the earlier output. It is shown in the terminal and does not count as output of a command. */
   note(text: string): Promise<void>
-  /** Keeps the last part of the recorded output from now on. The returned function returns that text. */
+  /** Begins to keep the last part of the recorded output. The returned function returns the kept text. */
   keepLast(): () => string
   /** Records what is left of stdout and stderr. */
   end(): Promise<void>

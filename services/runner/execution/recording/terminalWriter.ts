@@ -18,14 +18,14 @@ export interface TerminalWriter {
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
-/** How long recording waits for an unavailable engine. The agent waits too, and continues afterwards. */
+/** How long recording waits in milliseconds while the event log is unavailable. The agent waits too, and continues afterwards. */
 export const recordingPatienceMs = 120_000
 /** How many times the first append is tried, since a writer that is being replaced may append before it. */
 const openingAttempts = 10
 
 /**
- * Makes a writer for one attempt, which began at this revision of the task's own stream. The first append goes to whatever is the end of the stream
- * then. That evicts an earlier writer, whose next append names a revision that is taken.
+ * Makes a writer for one attempt of an execution. `begunAt` is the revision of the task's stream at which the attempt began. The first append goes to
+ * the end of the terminal stream, wherever it is. The next append of an earlier writer then fails, because it expects another end.
  */
 export async function terminalWriter(
   {

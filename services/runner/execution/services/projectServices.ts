@@ -1,6 +1,6 @@
 /**
- * The services of a project: processes that run beside the agent in its sandbox, such as a database. They are started in a turn, go on between turns,
- * and end with the sandbox. One that has ended is started again in the next turn, never sooner.
+ * The services of a project: processes that run beside the agent in its sandbox, such as a database. They are started in a turn, keep running between
+ * turns, and end with the sandbox. One that has ended is started again in the next turn, never sooner.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectService } from '#domain/project/settings.ts'
@@ -15,9 +15,12 @@ import { shellLine } from '../shellLine.ts'
 import { serviceLog, type ServiceLog } from './serviceLog.ts'
 
 export interface ProjectServices {
-  /** Starts the services that do not run, and waits until each is ready or has ended, or for `readyMs`. Says in the terminal what became of them. */
+  /**
+   * Starts the services that do not run, and waits for at most `readyMs` until each of them is ready or has ended. Says in the terminal how each of
+   * them began.
+   */
   beginTurn(turn: ServicesTurn): Promise<void>
-  /** Ends the recording of what they print until the next turn. */
+  /** Stops recording the output of the services until the next turn. */
   endTurn(): Promise<void>
 }
 
@@ -32,7 +35,7 @@ interface SandboxOfServices {
   readonly services: readonly ProjectService[]
   readonly sandbox: Pick<SandboxedProcess, 'exec' | 'listening'>
   readonly env: Readonly<Record<string, string>>
-  /** Why no service can run in this sandbox, in a sentence. */
+  /** A sentence that says why no service can run in this sandbox; `undefined` when services can run. */
   readonly refusal: string | undefined
 }
 
@@ -125,7 +128,7 @@ function endOf({ exit }: Service): string {
   return exit?.reason === 'itself' ? `ended with exit code ${exit.code ?? 'unknown'}` : 'was ended'
 }
 
-/** What a turn's terminal says about a service that it waited for; empty when that was already said. */
+/** The line for the terminal about a service that the turn waited for; empty when the line was already shown. */
 function outcomeOf(service: Service, readyMs: number): string {
   const { name, readyPort, state, log } = service
   const last = log.last()
@@ -160,7 +163,7 @@ export function servicesBeside(
   })
 }
 
-/** Why services cannot run beside the agent in such a sandbox; `undefined` when they can. */
+/** A sentence that says why services cannot run beside an agent in a sandbox of this kind; `undefined` when they can. */
 export function whyNoServices({ kind }: Pick<Sandbox, 'kind'>): string | undefined {
   if (kind === 'container')
     return "The project's services do not run: nothing can be started beside an agent whose sandbox is a container."
@@ -169,7 +172,7 @@ export function whyNoServices({ kind }: Pick<Sandbox, 'kind'>): string | undefin
   return undefined
 }
 
-/** The sentence by which the agent knows of the services; empty when there are none. */
+/** A sentence that tells the agent about the services; empty when there are none. */
 export function toldOfServices(services: readonly ProjectService[], sandbox: Pick<Sandbox, 'kind'>): string {
   if (services.length === 0 || whyNoServices(sandbox) !== undefined) return ''
   const named = services.map(({ name, readyPort }) =>

@@ -18,7 +18,7 @@ export interface ServiceLog {
 }
 
 interface ServiceLogLimits {
-  /** The most characters that are recorded in a turn as they come. What is printed after them is handled as if it were printed after the turn. */
+  /** The most characters that are recorded in a turn as they come. Later output is treated like output between turns. */
   readonly inTurn: number
   /** The most characters that are kept for the next turn. */
   readonly kept: number
@@ -27,7 +27,7 @@ interface ServiceLogLimits {
 }
 
 const defaultLimits: ServiceLogLimits = { inTurn: 256 * 1024, kept: 64 * 1024, paceMs: 50 }
-/** A line that is longer than this is broken. */
+/** Lines with more characters than this are split. */
 const longestLine = 4_096
 const lastCharacters = 1_000
 

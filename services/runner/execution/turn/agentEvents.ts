@@ -166,7 +166,10 @@ async function said(
   await reporter.report(MessagePosted.of(data, { message: await redaction.text(text) }))
 }
 
-/** Records how full the context is whenever its whole percentage changes. After a compaction the percentage is unknown, which is recorded as `null`. */
+/**
+ * Records how full the context is whenever its percentage, rounded to a whole number, changes. After a compaction the percentage is unknown, which is
+ * recorded as `null`.
+ */
 function contextRecorder({ fence: { executionId }, reporter }: RecordedTurn) {
   let percent: number | null | undefined
   return async (event: Extract<AgentEvent, { type: 'context' | 'compacted' }>): Promise<void> => {
@@ -210,7 +213,7 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
     },
     // Keeps more than is recorded, so that shortening shows that something is left out.
     say: (text: string) => void (pending = `${pending ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
-    /** Ends the record; `happened` says that something was done, even if its beginning was not reported. */
+    /** Ends the record of what the agent did on its own. `happened` says that it did something, even if no beginning of that was reported. */
     async end(happened = false): Promise<void> {
       const words = pending
       pending = undefined
@@ -253,7 +256,7 @@ async function subagentSaid(
   { isThought, text, parentToolId }: SubagentWords,
 ): Promise<void> {
   const of = { executionId, messageId: randomUUID(), agent: agent.name, parentToolId: named(parentToolId) }
-  // The limit is the same as for the output of the call, because the last text of a sub-agent is that output.
+  // The last text of a sub-agent is also the output of its tool call, so both are cut to the same length.
   const words = { text: await redaction.text(shortened(text, keptOutput)) }
   await reporter.report(SubagentSaid.of({ ...of, isThought }, words))
 }

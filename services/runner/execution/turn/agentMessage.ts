@@ -1,4 +1,4 @@
-/** What an agent gets with a message: its images, and the conversation so far if the agent has no session. */
+/** Prepares what an agent gets with a message: the images of the message, and the conversation so far if the agent has no session. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
 import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
@@ -6,8 +6,8 @@ import { openDecoder } from '#platform/images/decoder.ts'
 import type { AgentImage } from '../../agents/port.ts'
 
 /**
- * The largest image for an agent: one that the model's API refuses would be refused again in each turn of its session. The API accepts 5 MB of base64
- * per image, 32 MB per request, and 2,000 pixels a side in requests with many images.
+ * The largest image for an agent. An image stays in the session, so if the model's API refused it, each later turn would fail too. The API accepts 5
+ * MB of base64 per image, 32 MB per request, and 2,000 pixels a side in requests with many images.
  */
 const largest = { side: 2_000, bytes: 1_500_000 }
 const quality = 85

@@ -41,7 +41,7 @@ import type { SandboxEnv } from '../sandboxEnv.ts'
 
 /** Receives what an agent does during a turn. */
 export interface TurnListener {
-  /** The budget of the turn for models. */
+  /** How much the turn may spend on models. */
   readonly budget: Budget
   /** Called when a call to a model through the broker has ended. */
   readonly onModelCall: (call: ModelCall) => void
@@ -82,9 +82,12 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   /** Lets a frozen agent run shortly before its turn, as it needs about 25 ms to resume. */
   thaw(): void
   isAlive(): boolean
-  /** Whether programs run beside it in its sandbox. */
+  /** Whether other programs run beside the agent in its sandbox. */
   isUsed(): boolean
-  /** Lets the agent exit by itself, while its reports are still read, and kills it when it does not exit. No process of it is left then. */
+  /**
+   * Lets the agent exit by itself, while its reports are still read, and kills it when it does not exit. When this resolves, no process of the agent
+   * is left.
+   */
   close(listener?: TurnListener): Promise<SandboxExit>
 }
 
@@ -103,7 +106,7 @@ export interface AgentStart {
   readonly sandboxEnv: SandboxEnv
 }
 
-/** What answers the calls of an agent that can run. */
+/** The backend of an agent that can run: it has a model that answers. */
 export type ReadyBackend = Exclude<AgentBackend, { kind: 'missing' }>
 
 const socketInSandbox = '/run/flightdeck/model.sock'
@@ -156,7 +159,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     const child = reserved?.run(spec) ?? sandbox.run(spec)
     // From now on the end of the process ends the reservation.
     reserved = undefined
-    // Processes that exist before the agent starts are our own.
+    // Waits until our own processes exist. All processes that start after them belong to the agent.
     await child.settled
     let isOpen = true
     void child.exited.then(() => (isOpen = false))
@@ -176,7 +179,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
             mcpServers,
             services: servicesBeside(child, start, place.env.env),
             onModels(models) {
-              // Hooks and local MCP servers start with the agent, and could print a list in the agent's place.
+              // Hooks and local MCP servers start with the agent, and could print a false list of models.
               const isAlone = mcpServers.every(({ kind }) => kind !== 'stdio')
               if (isAlone && start.sandboxEnv.hasHooks !== true)
                 deps.installed.report(start.agent.name, models)
@@ -269,7 +272,7 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
   }
 }
 
-/** How the agent reaches its model, with the addresses that are valid where it runs. */
+/** How the agent reaches its model. The addresses are those that are valid inside the agent's sandbox. */
 function accessOf(
   { agent, backend, sandbox }: AgentStart,
   { runToken, port }: LaunchPlace,
@@ -379,7 +382,7 @@ function ofSandbox({ programs, kill, thaw, freeze }: SandboxedProcess) {
   }
 }
 
-/** Makes the listener hear one event after the other, as calls of our own MCP server come beside the agent's output. */
+/** Passes events to the listener one at a time. Otherwise an event from our own MCP server could overlap with one from the output of the agent. */
 function inOrder(listener: TurnListener): TurnListener {
   let told = Promise.resolve()
   return { ...listener, onEvent: (event) => (told = told.then(() => listener.onEvent(event))) }

@@ -52,8 +52,8 @@ interface Waiting {
 }
 
 /**
- * Follows the questions of one turn, whose agent gets each answer once. An answer that the agent got but its model has not seen is told with the next
- * turn. A question without an answer at the end stays in the task: see domain/task/questions.ts.
+ * Follows the questions of one turn. The agent gets each answer once. If the model has not seen an answer when the turn ends, the next turn begins
+ * with this answer. A question without an answer stays in the task: see domain/task/questions.ts.
  */
 export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   const { process, taskId, onWaiting } = turn
@@ -62,7 +62,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   const waiting = new Map<string, Waiting>()
   let count = 0
   let isStopped = false
-  /** The questions whose answers the agent got and its model has not seen. */
+  /** The ids of questions whose answers the agent got but the model has not seen. */
   let given: readonly string[] = []
 
   function settle(requestId: string): void {
@@ -84,7 +84,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     settle(requestId)
   }
   const stopListening = answers.listen(async (questionId) => {
-    // An answer is passed on only once, so this waits for an engine that is down.
+    // Each answer is announced only once, so a failed attempt to pass it on is repeated until it succeeds.
     for (;;) {
       try {
         return await take(questionId)
@@ -161,7 +161,7 @@ async function redacted(question: AskedQuestion, redaction: Redaction): Promise<
   }
 }
 
-/** Answers that an earlier run of the task should have got when it ended. */
+/** Answers that the agent had not got when the run that asked for them ended. */
 export interface LateAnswers {
   readonly questionIds: readonly string[]
   /** The answers in words, for the beginning of the next message; empty when there are none. */

@@ -37,7 +37,7 @@ export interface AgentRequest extends Paying {
 /** The mode of most tasks, for which agents are started in advance. */
 export const freeMode = { mode: 'free', allowedRules: [] } as const
 
-/** A request with what the agent's home is filled from. */
+/** An agent request, with the rest of what the agent's home is made from. */
 export interface EquippedRequest extends AgentRequest {
   /** The person's own instructions and commands. */
   readonly own: OwnInstructions
@@ -105,7 +105,7 @@ export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed |
 const isIn = ({ dir }: Workspace, file: string): boolean =>
   lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
 
-/** The files of an agent's home, which depend on the instruction files in the workspace, its repository and the person. */
+/** The files of an agent's home. They depend on the instruction files in the workspace, on the repository, and on the person. */
 export async function homeFilesFor(
   { abilities }: Pick<AgentDeps, 'abilities'>,
   { agent, sandbox }: AgentSetup,

@@ -20,7 +20,7 @@ interface RecordedServers {
   readonly output: RunOutput
 }
 
-/** Records the states once the session is open, and again at the end if something has changed. */
+/** Records the states of the MCP servers once the session is open, and again at the end of the turn if something has changed. */
 export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): EventRecorder {
   const {
     fence: { executionId },

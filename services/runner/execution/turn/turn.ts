@@ -129,7 +129,7 @@ interface StartedAgent {
   readonly isWarm: boolean
 }
 
-/** The model could not answer for a temporary reason. */
+/** The result of a turn in which the model could not answer for a temporary reason. */
 interface Unanswered {
   readonly kind: 'unanswered'
   readonly code: PassingFault
@@ -137,7 +137,10 @@ interface Unanswered {
   readonly failure: Failed
 }
 
-/** `not_taken`: the agent did not accept the message, since its session or its process no longer exists. */
+/**
+ * Runs the turn with an agent that was started. Resolves to `not_taken` when the agent did not accept the message, because its session or its process
+ * no longer exists.
+ */
 async function turnOn(
   deps: ExecutionDeps,
   request: TurnRequest,
@@ -219,7 +222,7 @@ function openTurn(
   // The turn needs a redaction of its own, since the secrets of the process are known only now.
   const redaction = deps.redaction([...secrets, ...process.secrets])
   const output = runOutput(terminal, { fence, kind: 'turn', redaction })
-  // What services print has an output of its own: the parts of a secret that are written to one output must not come apart.
+  // The output of services is recorded apart from that of the agent. If both were mixed, a secret could be torn apart and would not be recognized.
   const services = { output: runOutput(terminal, { fence, kind: 'turn', redaction }), redaction }
   const messages = turnMessages()
   const { taskId, homeDir, owner } = workspace
@@ -262,7 +265,7 @@ function openTurn(
       if (text !== undefined) recorder.record({ type: 'notice', text }).catch(() => undefined)
     },
     onEvent(event) {
-      // The usage of an agent without a key is metered by the broker, request by request.
+      // The broker already meters the usage of other agents, request by request.
       if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)
       return recorder.record(event.type === 'error' ? toldTo(account.told, event) : event)
     },

@@ -1,6 +1,7 @@
 /**
- * Which messages of a turn the agent has taken up, the model has seen, and the agent has answered. A message counts as answered only after an end
- * that names it, and as seen once the model has said something after it: before that the agent may be stopped, or its model may fail. No I/O.
+ * Tracks the messages of a turn: which of them the agent has taken up, which the model has seen, and which were answered. A message counts as seen
+ * once the model has said something after it, because earlier the agent may be stopped or its model may fail. It counts as answered once an `end`
+ * event names it. No I/O.
  */
 import type { AgentEnd, AgentEvent } from '../../agents/port.ts'
 
@@ -47,7 +48,10 @@ function isOfModel(event: AgentEvent): boolean {
   }
 }
 
-/** Whether the model has continued after an answer. It may ask several questions in a row. */
+/**
+ * Whether the event shows that the model has continued after an answer. Another question does not show this, since the model may ask several
+ * questions in a row.
+ */
 export function hasGoneOn(event: AgentEvent): boolean {
   return event.type === 'end' ? event.ok : isOfModel(event) && event.type !== 'question'
 }

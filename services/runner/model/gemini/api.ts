@@ -34,7 +34,7 @@ const statuses: Readonly<Record<number, string>> = {
   429: 'RESOURCE_EXHAUSTED',
 }
 
-/** Google's own headers can name a paying account, a mask of the answer, or another method than the real one, so they are not forwarded. */
+/** Google's own headers can name a paying account, leave out parts of the answer, or replace the HTTP method, so they are not forwarded. */
 function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const isKept = (name: string) => name === 'x-goog-api-client' || !/^x-(?:goog|http)-/.test(name)
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)))
@@ -53,8 +53,8 @@ const Answer = z.object({
 })
 
 /**
- * The usage in an answer. The API counts cached tokens as part of the prompt, and thoughts apart from the answer; each part of a stream has the usage
- * up to there.
+ * The usage in an answer. The API counts cached tokens as part of the prompt, and thoughts apart from the answer; each event of a stream has the
+ * usage so far.
  */
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
   const { data } = Answer.safeParse(json)

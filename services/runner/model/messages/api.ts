@@ -29,7 +29,7 @@ export const messagesApi: ModelApi = {
   scripted,
 }
 
-/** Removes beta features that are refused. */
+/** The headers to forward, without the beta features that are refused. */
 function passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const { 'anthropic-beta': betas, ...others } = headers
   const requested = [betas ?? []].flat().join(',').split(',')
@@ -109,8 +109,8 @@ export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
 }
 
 /**
- * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch or run something: servers of
- * tools, tools of the service, and addresses or files instead of content. None of that obeys the project's list of allowed hosts. A project may allow
+ * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch or run something: MCP servers,
+ * tools of the service, and addresses or files instead of content. None of that obeys the project's list of allowed hosts. A project may allow
  * fetching from the network. Files and containers belong to the operator's account, which all projects share, and are always refused.
  */
 export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
@@ -142,7 +142,10 @@ const deepest = 16
 /** Types of sources that contain their content. */
 const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
 
-/** The type of the first source that is not in `own`, in a block of whatever type. Anything that is nested deeper than real content counts as one. */
+/**
+ * The type of the first source that is not in `own`, in a block of whatever type. Anything that is nested deeper than real content counts as such a
+ * source.
+ */
 function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (depth > deepest) return 'nested'
   for (const each of Array.isArray(content) ? content : [content]) {

@@ -166,7 +166,7 @@ function changesIn(gitStatus: string): number {
   return gitStatus.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('##')).length
 }
 
-/** The last lines of a text: as many as are needed for them to occur only once. */
+/** The last lines of a text: only as many as occur just once in it. */
 function uniqueTail(text: string): string {
   const lines = text.split('\n')
   for (let from = lines.length - 1; from > 0; from -= 1) {

@@ -61,14 +61,14 @@ const Request = z.looseObject({
   prompt: z.unknown().optional(),
 })
 
-/** Types of tools that the agent runs itself, in its sandbox. A namespace contains more of them. */
+/** Types of tools that the agent runs itself, in its sandbox. A `namespace` contains further tools. */
 const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'namespace', 'tool_search'])
 /** Types of tools of the model's service that only fetch from the network. */
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
 /**
- * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch, run or store something: tools of
- * the service, servers of tools, addresses or files instead of content, and stored answers. None of that obeys the project's list of allowed hosts. A
+ * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch, run or store something: tools
+ * of the service, MCP servers, addresses or files instead of content, and stored answers. None of that obeys the project's list of allowed hosts. A
  * project may allow fetching from the network. Files, containers and stored answers belong to the operator's account, which all projects share, and
  * are always refused.
  */

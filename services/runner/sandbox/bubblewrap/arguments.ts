@@ -7,7 +7,7 @@ export interface HostSystem {
   /** Folders and files that are visible read-only at their own path. */
   readonly readOnly: readonly string[]
   readonly symlinks: readonly { readonly path: string; readonly to: string }[]
-  /** Folders and files below these that are made to look empty, because they have settings for the whole machine, which may include tokens. */
+  /** Folders and files below `readOnly` that look empty in a sandbox, because they have settings for the whole machine, which may include tokens. */
   readonly emptyFolders: readonly string[]
   readonly emptyFiles: readonly string[]
 }
@@ -18,7 +18,7 @@ export type SandboxIdentity =
   | { readonly kind: 'host_user'; readonly uid: number; readonly gid: number }
   /** For a server that runs as another user: the same user, under another number in a user namespace. */
   | { readonly kind: 'user_namespace'; readonly uid: number; readonly gid: number }
-  /** For git, if the server runs as root: nominally root, who may read and write the files of others and nothing more. */
+  /** For git, if the server runs as root: user 0 inside, who may read and write the files of others but has no other right of root. */
   | { readonly kind: 'reader' }
 
 export interface BubblewrapPlan {

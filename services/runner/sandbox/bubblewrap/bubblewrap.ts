@@ -42,13 +42,16 @@ export interface BubblewrapOptions {
   /** The path of `bwrap`. */
   readonly program: string
   readonly system: HostSystem
-  /** The toolchains of the host that commands can use, as found by `findToolchains`. git does without them. */
+  /** The toolchains of the host that commands can use, as found by `findToolchains`. git, which has a sandbox of its own, does not get them. */
   readonly toolchains: Pick<FoundToolchains, 'system' | 'env'>
   /** Descriptors that this process was started with and must not pass on, as found by `inheritedDescriptors`. */
   readonly inherited: readonly number[]
   /** The control groups in which the kernel counts the memory of sandboxes; `undefined` when memory is counted by looking at processes. */
   readonly groups: ControlGroups | undefined
-  /** The filter of system calls for sandboxes, by what counts their memory; `undefined` when the kernel supports no filters. */
+  /**
+   * The filters of system calls: one for sandboxes whose memory the kernel counts, and one for those whose processes are counted; `undefined` when
+   * the kernel supports no filters.
+   */
   readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
   /** The path or name of git inside the sandbox, which only has the system's programs. */
   readonly gitProgram: string
@@ -71,7 +74,7 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
 
 interface SpawnedSandbox {
   readonly child: SpawnedProcess
-  /** Settles when the kernel counts the sandbox's memory, or cannot; that takes some 10 ms. */
+  /** Settles when the sandbox is in a control group, or when it cannot get one. This takes some 10 ms. */
   readonly holding: Promise<SandboxGroup | undefined>
 }
 
@@ -192,7 +195,7 @@ function runIn(
     filter: () => filters?.[group ? 'kernel' : 'processes'],
     group: () => group,
     endSandbox: () => end('killed'),
-    // What has escaped from its keeper is below the first process, like everything that a freeze ends.
+    // A process whose keeper (sandbox/keeper.ts) was ended comes below the first process. Freezing again ends it.
     onLost: () => freezing.again(),
   })
   const roots = () => [...(first ? [first.pid] : []), ...programs.keepers()]
@@ -250,7 +253,7 @@ function freezer({ settled, isOver, end }: Freezable) {
       await exited
       return 'ended'
     },
-    /** Ends what came below the first process since it was frozen. */
+    /** If the sandbox is frozen, freezes it again, which ends the processes that have come below the first one since then. */
     again(): void {
       if (isFrozen && !isOver()) void freezeNow()
     },

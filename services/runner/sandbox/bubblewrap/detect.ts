@@ -16,9 +16,9 @@ export interface DetectRequest {
   readonly root: string
   /** The path or name of git inside the sandbox. */
   readonly gitProgram: string
-  /** Which of this host's toolchains sandboxes can use; none if missing. */
+  /** Which of this host's toolchains sandboxes can use; none by default. */
   readonly toolchains?: Omit<ToolchainRequest, 'system'>
-  /** How the memory of sandboxes is counted; detected if missing. */
+  /** How the memory of sandboxes is counted; detected by default. */
   readonly groups?: ControlGroups
 }
 

@@ -11,9 +11,10 @@ export interface Entry {
 }
 
 /**
- * The command line, in Perl. It runs outside, with this server's permissions, until it has entered; then it starts `start` inside, writes the process id
- * of it to descriptor 3, and exits as it does. It begins when it reads a byte from descriptor 3. The filter of system calls comes through descriptor 5;
- * it and the limits are set before that start, since a command can change the memory of a process of its own user at once.
+ * The command line of a Perl script that enters a sandbox. The script begins when it reads a byte from descriptor 3, and has this server's
+ * permissions until it has entered. Then it loads the filter of system calls from descriptor 5 and sets the limits. After that it starts `start` in
+ * the sandbox, writes the process id of `start` to descriptor 3, and exits with the same exit code. The filter and the limits come first, because a
+ * command can change the memory of another process of its user at once.
  */
 export function enterCommand({
   first,
@@ -38,8 +39,8 @@ export function enterCommand({
 const calls = process.arch === 'arm64' ? ['268', '167', '277'] : ['308', '157', '317']
 
 /**
- * bubblewrap makes two user namespaces: the outer one owns the other namespaces, and its commands are in the inner one. 0xb701 is NS_GET_USERNS of
- * ioctl_ns(2). No capability is left when `start` begins: its user is not root in the inner one, and the bounding set is emptied; 24 is
+ * bubblewrap makes two user namespaces: the outer one owns the other namespaces, and commands run in the inner one. 0xb701 is NS_GET_USERNS of
+ * ioctl_ns(2). No capability is left when `start` begins: the user of `start` is not root in the inner one, and the bounding set is emptied; 24 is
  * PR_CAPBSET_DROP and 38 PR_SET_NO_NEW_PRIVS of prctl(2).
  */
 const script = `

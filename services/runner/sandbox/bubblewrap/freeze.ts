@@ -53,9 +53,12 @@ export async function freeze(root: number, staying: readonly Known[]): Promise<b
   return false
 }
 
-/** Ends a process, to which the orphans below it go, with everything below it. False when that takes too long; then some may run. */
+/**
+ * Ends the process `root` with everything below it. Orphans below `root` must become its children. Returns false when this takes too long; some of
+ * the processes may then still run.
+ */
 export async function endTree(root: number): Promise<boolean> {
-  // Stopped, it starts nothing that nobody would find.
+  // While `root` is stopped, it cannot start a process that the search would miss.
   signalProcess(root, 'SIGSTOP')
   const begun = performance.now()
   while (!(await areStopped([root]))) {

@@ -1,6 +1,6 @@
 /**
- * The parts of the host that a sandbox can see: programs and libraries, and of /etc what these need to run, to resolve host names and to trust
- * certificates.
+ * Finds the parts of the host that a sandbox can see: programs, libraries, and the files of /etc that programs need to run, to resolve host names and
+ * to trust certificates.
  */
 import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export async function hostSystem(): Promise<HostSystem> {
   return { readOnly, symlinks, ...(await hiddenPlaces(await matching(settingsPlaces), readOnly)) }
 }
 
-/** The existing paths of these, in which `*` stands for any part of a name. */
+/** The existing paths that match the patterns. `*` stands for any part of a name. */
 export async function matching(patterns: readonly string[]): Promise<readonly string[]> {
   const found: string[] = []
   for (const pattern of patterns) {
@@ -29,7 +29,7 @@ export async function matching(patterns: readonly string[]): Promise<readonly st
   return found
 }
 
-/** The entries with this name, or of this pattern, in the folders. */
+/** The entries in the folders whose name is `name`, or matches it if it has a `*`. */
 async function named(folders: readonly string[], name: string): Promise<string[]> {
   const [start = '', end] = name.split('*')
   const found: string[] = []
@@ -47,7 +47,7 @@ async function named(folders: readonly string[], name: string): Promise<string[]
   return found
 }
 
-/** How files and folders are hidden. A link is followed first, and what it leads to is left out unless it is below one of the `visible` paths. */
+/** The files and folders that are hidden. A link is followed first, and its target is hidden only if it is below one of the `visible` paths. */
 export async function hiddenPlaces(
   paths: readonly string[],
   visible: readonly string[],
@@ -67,8 +67,8 @@ export function isBelow(path: string, folders: readonly string[]): boolean {
 }
 
 /**
- * Descriptors that this process got from a terminal or a supervisor, and that every child would inherit. The kernel closes Node's own when a child
- * starts.
+ * Descriptors that this process got from a terminal or a supervisor, and that every child would inherit. Node's own descriptors are not among them,
+ * since the kernel closes them when a child starts.
  */
 export async function inheritedDescriptors(): Promise<readonly number[]> {
   const numbers = (await readdir('/proc/self/fdinfo')).map(Number).filter((descriptor) => descriptor > 2)

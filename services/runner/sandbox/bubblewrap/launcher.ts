@@ -55,7 +55,7 @@ export function nulEnded(words: readonly string[]): string {
     .join('')
 }
 
-/** What `setsBounds` needs: `$call`, `$processes`, `$file` and `$memory`. */
+/** The values for the variables of the script `setsBounds`: `$call`, `$processes`, `$file` and `$memory`. */
 export function boundsOf({
   processes,
   fileSizeBytes,
@@ -76,7 +76,7 @@ function resourceCall(): number {
   }
 }
 
-/** In Perl, which every Debian has, and which starts faster than several programs that each do a part. */
+/** The part of the script that reads the words. It is in Perl, which every Debian has, and which starts faster than several small programs would. */
 export const readsWords = `
 open(my $in, '<&=', shift @ARGV) or exit 125;
 my @words = split /\\0/, do { local $/; <$in> }, -1;
@@ -87,8 +87,8 @@ my %variables = map { split /=/, $_, 2 } splice @words, 0, $count;
 `
 
 /**
- * 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2), which no program can raise again. If memory is short, the kernel ends
- * processes in a sandbox before the server; if processors are, the server has priority.
+ * The part of the script that sets limits. 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2), which no program can raise again.
+ * If memory is short, the kernel ends processes in a sandbox before the server. If processor time is short, the server has priority.
  */
 export const setsBounds = `
 for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {

@@ -32,7 +32,7 @@ interface Entered {
 
 export interface Programs {
   exec(spec: ProgramSpec): Promise<Program>
-  /** The process ids of the keepers. */
+  /** The process ids of the keepers (sandbox/keeper.ts) of these programs. */
   keepers(): readonly number[]
   /** Resolves when all programs have ended. */
   ended(): Promise<unknown>
@@ -106,7 +106,7 @@ async function start(
   const [line, wordPipe, filterPipe, control] = child.pipes
   if (!line || !wordPipe || !filterPipe || !control) throw new CannotStart(command)
   try {
-    // Everything that it starts is counted, too.
+    // The process is in the control group before it starts anything, so everything that it starts is counted too.
     await sandbox.group()?.add(child.pid)
   } catch (fault) {
     child.signalGroup('SIGKILL')

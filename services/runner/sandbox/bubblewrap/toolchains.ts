@@ -1,6 +1,6 @@
 /**
- * The host's toolchains outside of its system folders that commands in a sandbox can use, such as rustup's in a home. Of each, only the folders with its
- * programs and libraries are shown, because its other files may hold credentials, as ~/.cargo/credentials.toml does.
+ * The toolchains of the host, outside of its system folders, that commands in a sandbox can use, such as rustup in a home folder. Of each toolchain,
+ * only the folders with programs and libraries are shown, because its other files may hold credentials, as ~/.cargo/credentials.toml does.
  */
 import { access, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -15,11 +15,11 @@ interface Toolchain {
   readonly name: ToolchainName
   /** A variable of the server that names the toolchain's folder. */
   readonly variable?: string
-  /** A program whose place on the server's PATH, once links are resolved, is `bin` in the toolchain's folder. */
+  /** A program on the server's PATH. Once links are resolved, it must be in the folder `bin` of the toolchain's folder. */
   readonly program?: string
   /** Where the folder usually is; `~` is the home of the server's user. */
   readonly usual?: string
-  /** What the folder contains if it is this toolchain's. */
+  /** The files and folders by which the folder of this toolchain is recognized. */
   readonly contains: readonly string[]
   /** The files and folders that are shown; `*` stands for any name. */
   readonly shown: readonly string[]
@@ -55,7 +55,7 @@ const toolchains: readonly Toolchain[] = [
     variable: 'RUSTUP_HOME',
     usual: '~/.rustup',
     contains: ['toolchains', 'settings.toml'],
-    // rustup fails if it cannot make its other folders.
+    // If the last three were missing, rustup would try to make them, and fail.
     shown: ['toolchains', 'settings.toml', 'update-hashes', 'downloads', 'tmp'],
     sets: 'RUSTUP_HOME',
   },
@@ -191,7 +191,7 @@ function inHome(place: string | undefined, home: string | undefined): string | u
   return place?.startsWith('~/') ? home && join(home, place.slice(2)) : place
 }
 
-/** The root is no toolchain's folder, and the sandbox has something else in the folders of its own. */
+/** Whether the folder can be shown: it is not the root, and the sandbox has no folder of its own at the same path. */
 function canBeShown(folder: string): boolean {
   const own = [...Object.values(sandboxPaths), '/proc', '/dev', '/tmp', '/run', '/opt/flightdeck']
   return folder !== '/' && !isBelow(folder, own)

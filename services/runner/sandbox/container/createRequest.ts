@@ -1,4 +1,4 @@
-/** The body of the request to the engine that creates a container, which defines the whole sandbox. Has no side effects. */
+/** Makes the body of the request by which the engine creates a container. The body defines the whole sandbox. Has no side effects. */
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerImage } from './engine.ts'
 import { firstProcess } from './init.ts'
@@ -69,7 +69,8 @@ export function containerBody(plan: ContainerPlan): object {
       PidsLimit: processes,
       Memory: allBytes,
       MemorySwap: allBytes,
-      // A tenth of a container's default: the server has priority when processors are short. The same is set for memory.
+      // A tenth of a container's default: the server has priority when processor time is short. `OomScoreAdj` has the same purpose when memory is
+      // short.
       CpuShares: 102,
       OomScoreAdj: 500,
       ShmSize: temporaryBytes,

@@ -27,7 +27,7 @@ interface ReadyContainer {
 interface GitContainer {
   /** Rejects when the container does not take calls. */
   readonly ready: Promise<ReadyContainer>
-  /** Identifies the workspace that it was made for: a recreated workspace has the same paths. */
+  /** Identifies the workspace that the container was made for: a recreated workspace has the same paths. */
   readonly fingerprint: string
   calls: number
   idle: NodeJS.Timeout | undefined
@@ -116,7 +116,7 @@ async function startGitContainer(
   const isShared = engineSees(shared, node) !== undefined
   const container = startContainer(options, {
     plan: {
-      // Nominally root, who may read and write the files of others and nothing more.
+      // User 0 of the container, who may read and write the files of others but has no other right of root.
       user: owner ? { uid: 0, gid: 0 } : ownUser,
       capabilities: owner ? ['DAC_OVERRIDE'] : [],
       staying: 0,

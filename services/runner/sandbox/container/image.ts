@@ -4,8 +4,8 @@ import { packTar } from '../../workspace/saved/tar.ts'
 import type { ContainerEngine, ContainerImage } from './engine.ts'
 
 /**
- * What agents and commands find in a sandbox; agents, node and the workspace come from the server's machine. It needs no BuildKit, so that every
- * engine can build it.
+ * The Dockerfile of our own image, with the programs that agents and commands find in a sandbox. The agents themselves, node and the workspace come
+ * from the server's machine. Building the image needs no BuildKit, so every engine can build it.
  */
 export const sandboxDockerfile = `FROM node:24-bookworm-slim
 RUN apt-get update \\
