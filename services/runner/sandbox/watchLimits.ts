@@ -5,13 +5,13 @@ import type { SandboxLimits } from './port.ts'
 
 /** How often memory is checked. The kernel itself limits the memory of a single process; these checks limit the sum of many processes. */
 const pollIntervalMs = 500
-/** After each check, there is a pause of this many times its duration. */
+/** The pause after a check is this many times as long as the check. */
 const pauseFactor = 10
 
 export interface Watched {
-  /** Returns the ids of the processes below which all others are. */
+  /** Returns the ids of the topmost processes. All other processes are below them. */
   readonly roots: () => readonly number[]
-  /** Returns the kernel's count of memory; if missing, the processes are looked at. */
+  /** Returns what the kernel says about the sum of memory. By default, the memory of the processes is looked at instead. */
   readonly counted?: () => Promise<Counted>
 }
 

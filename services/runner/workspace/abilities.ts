@@ -1,4 +1,7 @@
-/** The abilities that a task's repository has for its agent. Commits do not change, so results are cached for later turns. */
+/**
+ * The abilities (skills, commands, instructions and the like) that a task's repository has for its agent. Commits do not change, so results are
+ * cached for later turns.
+ */
 import type { Logger } from '#platform/log.ts'
 import { baseCommitOf, noAbilityFiles, readAbilityFiles, type AbilityFiles } from './git/abilityFiles.ts'
 import type { Git } from './git/git.ts'
@@ -44,7 +47,10 @@ export function openAbilities({
   }
 }
 
-/** The cached value of a key, read once. The one that was used longest ago is dropped first. Failures are not cached. */
+/**
+ * Returns the cached value of a key, or calls `read` for it. Beyond `most` values, the one that was used longest ago is dropped. Failures are not
+ * cached.
+ */
 function kept<Value>(
   values: Map<string, Promise<Value>>,
   { key, most }: { readonly key: string; readonly most: number },

@@ -4,13 +4,16 @@ import { lchown, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, type HostUser } from '#platform/childProcess.ts'
 
-/** The content of a file below `root`, a real path; `null` when it is not a plain file, is too large, or is reached through a link. */
+/** The content of a file; `root` is a real path. `null` when the file is not plain, is too large, or is reached through a link. */
 export async function readPlain(root: string, path: string, maxBytes: number): Promise<Buffer | null> {
   const read = await readPlainStart(root, path, maxBytes, (size) => size <= maxBytes)
   return read && read.start
 }
 
-/** The first bytes of such a file, and its size; `null` also when its size is not acceptable. */
+/**
+ * The first bytes of a file, and its size; `root` is a real path. `null` when the file is not plain, is reached through a link, or has a size that is
+ * not accepted.
+ */
 export async function readPlainStart(
   root: string,
   path: string,
@@ -33,8 +36,8 @@ export async function readPlainStart(
 }
 
 /**
- * Calls a function that finds the place of each name in a folder below `root`, a real path. `undefined` when it is no folder, or is reached through a
- * link. The places stay in that folder, wherever an agent moves it meanwhile.
+ * Calls `use` with a function that returns the path of each name in a folder; `root` is a real path. Returns `undefined` when the folder is no
+ * folder, or is reached through a link. The returned paths lead into the same folder even if an agent moves it meanwhile.
  */
 export async function withFolder<T>(
   root: string,

@@ -9,7 +9,7 @@ export interface ArtifactFiles {
   /** The paths of the files that may be kept, in order, relative to the folder of artifacts. */
   readonly paths: readonly string[]
   readonly refused: readonly RefusedFile[]
-  /** Reads a file; `null` when it is no longer what was found. */
+  /** Reads a file; `null` when the file has changed since it was found. */
   read(path: string): Promise<Buffer | null>
 }
 
@@ -33,7 +33,7 @@ export async function artifactFiles(treeDir: string, since: number): Promise<Art
   const found = await entriesBelow(join(root, artifactFolder))
   for (const path of found.paths.toSorted()) {
     const entry = await lstat(join(root, artifactFolder, path)).catch(() => undefined)
-    // A program can set the time of a change of the content, but not that of the last change of any kind.
+    // A program can set a file's modification time, but not its change time (ctime).
     if (entry !== undefined && entry.ctimeMs < since) continue
     const because = entry === undefined ? 'it cannot be read' : reasonAgainst(path, entry)
     if (because === undefined) paths.push(path)

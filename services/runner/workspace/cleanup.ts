@@ -21,7 +21,7 @@ import { removeWorkspace } from './workspace.ts'
 import type { WorkspaceLimit } from './workspaceLimit.ts'
 
 export interface DeletedRemoval {
-  /** Checks again after the running check. */
+  /** Requests another check, which begins after the running one. */
   soon(): void
   stop(): Promise<void>
 }
@@ -111,7 +111,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
-    // While read models are being rebuilt, a needed mirror may be removed; unless a run uses it, that only means that it is cloned again.
+    // While read models are being rebuilt, a mirror that is still needed may be removed. It is then cloned again.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>

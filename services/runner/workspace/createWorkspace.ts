@@ -52,7 +52,7 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
 }
 
 export type PrepareResult =
-  /** `madeOn` is where the host's branches were if the workspace was just made; `null` if it existed. */
+  /** `madeOn` has the commits at the host from which the workspace was just made; `null` if it existed. */
   | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: BaseCommits | null }
   | { readonly kind: 'no_such_branch'; readonly branch: string }
   | { readonly kind: 'invalid_branch'; readonly branch: string }
@@ -192,7 +192,7 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
 }
 
 async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
-  // Other users may enter and not list: without a sandbox, the tree's user must be able to enter.
+  // Other users may enter these folders but not list them: without a sandbox, the user of the tree must be able to enter.
   for (const dir of [join(root, 'tasks'), task]) {
     await mkdir(dir, { recursive: true })
     await chmod(dir, 0o711)

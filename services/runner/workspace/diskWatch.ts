@@ -224,7 +224,7 @@ async function endWhoGrewMost(
       Promise.all(paused.map((one) => one.deletedBytes(dev))),
     ])
     const floors = floorsOf(limits.leastFree)
-    // With all runs paused, enough space has become free, so all of them continue.
+    // If enough space has become free after all runs were paused, all of them continue.
     if (freeBytes(root) >= floors.stop) return
     const grown = runs.map(({ folder, last }, index) => {
       const size = sizes.get(folder)

@@ -1,6 +1,7 @@
 /**
- * Keeps mirrors, workspaces and environments within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then
- * environments, then workspaces that are incomplete or without work of their own, then mirrors that no workspace uses. Unpushed work is never removed, and neither is anything in use.
+ * Keeps mirrors, workspaces and environments within a disk budget. They are removed in this order: workspaces of deleted tasks, then environments,
+ * then workspaces that are incomplete or without work of their own, then mirrors that no workspace uses; of each, the least recently used first.
+ * Unpushed work is never removed, and neither is anything in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -86,7 +87,7 @@ export interface EvictionOptions {
   readonly idleMs?: number
   /** How long a measurement is valid; a minute by default. */
   readonly measureMs?: number
-  /** Resolves when all ended runs are reported to `counted`. If missing, nothing is waited for. */
+  /** Resolves when all ended runs are reported to `counted`. By default, nothing is waited for. */
   readonly runsCounted?: () => Promise<void>
   /** Called when the budget is exceeded and nothing more may be removed. */
   readonly onFull?: (bytes: number) => void
@@ -128,7 +129,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     if (measured === undefined) return undefined
     const { holdings, bytes: all } = measured
     const workspaces = holdings.filter(({ kind }) => kind === 'workspace')
-    // The sizes are usually far below the limits. Neither tasks nor folders need to be read then.
+    // The sizes are usually far below the limits, and then neither tasks nor folders need to be read.
     if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
     const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
     // A new workspace replaces what the task had before, except for what an eviction kept.
@@ -191,7 +192,7 @@ interface Measured {
   readonly at: number
 }
 
-/** The measurement with a newer count of one workspace. If that exceeds the budget, eviction runs before the next workspace is made. */
+/** The measurement with a newer count of one workspace. If the new sum exceeds the budget, eviction runs before the next workspace is made. */
 function withCount(
   { holdings, bytes: before, at }: Measured,
   { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
@@ -281,7 +282,7 @@ async function evictTask(
   })
 }
 
-/** Removes a mirror and returns its bytes; `undefined` when a workspace uses it, or it was used within this time. */
+/** Removes a mirror and returns its bytes; `undefined` when a workspace uses the mirror, or when it was used within `idleMs`. */
 async function removeMirror(
   options: EvictionOptions,
   { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
@@ -305,7 +306,7 @@ async function keptBytes({ root, path }: EvictionOptions, taskId: string): Promi
   return [...sizes.values()].reduce((all, bytes) => all + bytes, 0)
 }
 
-/** A function that removes the workspace of a deleted task, whatever it contains. */
+/** Returns a function that removes the workspace of a deleted task, whatever it contains; `undefined` when the task was not deleted. */
 async function removalOfDeleted(
   { root, path, isDeleted }: EvictionOptions,
   taskId: string,
@@ -314,8 +315,8 @@ async function removalOfDeleted(
 }
 
 /**
- * A function that removes a task's workspace without loss: an incomplete one, or one without work of its own. One that cannot be inspected stays, and
- * does not prevent the removal of others.
+ * Returns a function that removes a task's workspace without loss, if it is incomplete or has no work of its own; otherwise `undefined`. A workspace
+ * that cannot be inspected stays, and does not prevent the removal of others.
  */
 async function removalOf(
   options: EvictionOptions,

@@ -264,7 +264,7 @@ export async function originOf({ dir }: Workspace): Promise<Origin | undefined> 
   return written === 'base' || written === 'pushed' ? written : undefined
 }
 
-/** Gives tree and home to the workspace's owner. Nothing may run in it. */
+/** Makes the workspace's owner the owner of its tree and home. Nothing may run in the workspace. */
 export async function settleOwner({ owner, dir, homeDir }: Workspace, path: string): Promise<void> {
   if (owner) await giveTo(owner, [dir, homeDir], path)
 }

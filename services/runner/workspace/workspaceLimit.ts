@@ -5,7 +5,7 @@
  * The project's number is that of the task's sandbox user: no other task here has it, and nothing else assigns
  * numbers of that range. Tree, homes and everything created in them belong to the project. What the server writes
  * beside them does not, so that it can be written even when a workspace is full. The task's folder gets the number
- * too, after all of them, but does not pass it on.
+ * last, and does not pass it on to new files.
  */
 import { chown, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

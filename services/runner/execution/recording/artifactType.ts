@@ -24,7 +24,7 @@ const otherFormat = /<(?:!doctype|html|head|body|script|iframe|svg)[\s>]|%PDF-\d
 /** The beginnings of entries of a zip archive. */
 const zipEntries = ['PK\x03\x04\n\0', 'PK\x03\x04\x14\0'] as const
 
-/** Checks a file. Text is redacted, and an image is encoded anew. Any other file is kept as it is, or refused if it contains a secret. */
+/** Checks a file. Text is redacted, and an image is encoded again. Any other file is kept as it is, or refused if it contains a secret. */
 export async function checkedArtifact(
   name: string,
   content: Buffer,
@@ -55,7 +55,7 @@ export async function checkedArtifact(
 /** Brands of MP4 files that are videos; others with the same structure are images. */
 const videoBrand = /^(?:iso\w|mp4\w|avc1|dash|M4V )$/
 
-/** The type that the first bytes show; `image` for all images that are encoded anew. */
+/** The type that the first bytes show; `image` for all images that are encoded again. */
 function typeOf(content: Buffer): 'image' | 'video/mp4' | 'video/webm' | 'application/pdf' | undefined {
   const begin = content.toString('latin1', 0, 64)
   if (/^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEBP)/.test(begin)) return 'image'

@@ -7,7 +7,10 @@ export type AtPath =
   /** `start` has as many of the first bytes as were asked for. */
   | { readonly kind: 'file'; readonly size: number; readonly start: Buffer }
   | { readonly kind: 'link'; readonly target: string }
-  /** A folder with a repository of its own, something that is no plain file, or nothing that git has or would take up. */
+  /**
+   * `repository`: a folder with a repository of its own. `other`: something that is no plain file, folder or link. `missing`: nothing that git tracks
+   * or would add.
+   */
   | { readonly kind: 'repository' | 'other' | 'missing' }
 
 export interface FileSource {
@@ -29,12 +32,12 @@ export interface Child {
 export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
 
 const describedAtOnce = 100
-/** The bytes of all entries as JSON: they must fit into one message between processes. */
+/** The most bytes of all entries as JSON: they must fit into one message between processes. */
 const longestList = 400_000
 /** How many bytes of a link's target are read: no file system has longer ones. */
 export const longestTarget = 4_096
 
-/** The first entries of a folder. Only those are described; `undefined` stands for one that no longer exists. */
+/** The first entries of a folder. Only these are described; `describe` returns `undefined` for an entry that no longer exists. */
 export async function folderOf<C extends Child>(
   children: readonly C[],
   describe: (child: C) => Promise<Described | undefined> | Described | undefined,

@@ -10,7 +10,7 @@ import type { Workspace } from '../workspace.ts'
 import { folderOf, type AtPath, type Child, type Described, type FileSource } from './fileSource.ts'
 
 const gitTimeoutMs = 8_000
-/** The most paths that are listed: tracked ones, and as many new ones. */
+/** The most tracked paths that are listed. As many new paths may be listed in addition. */
 const mostPaths = 200_000
 
 export function workspaceFiles(treeGit: Git, workspace: Workspace): FileSource {
@@ -28,7 +28,7 @@ export function workspaceFiles(treeGit: Git, workspace: Workspace): FileSource {
   }
 }
 
-/** What git lists directly below a path. A child may be listed as a file and as a folder, when one took the place of the other. */
+/** A child of a path, as git lists it. It may be listed as a file and also as a folder, when one has taken the place of the other. */
 interface Listed extends Child {
   readonly isLeaf: boolean
 }
@@ -39,7 +39,7 @@ async function atPath(git: Git, workspace: Workspace, path: string, mostBytes: n
   let isLeaf = false
   await listBelow(git, workspace, path, (listed) => {
     const rest = listed.subarray(prefix.length)
-    // A repository of its own is listed with a slash at its end.
+    // git lists a nested repository with a slash at the end.
     const slash = rest.indexOf('/')
     const isFolder = slash !== -1 && slash < rest.length - 1
     if (rest.length === 0) {
@@ -63,7 +63,7 @@ async function atPath(git: Git, workspace: Workspace, path: string, mostBytes: n
   }
   if (!isLeaf && children.size === 0) return { kind: 'missing' }
   const leaf = await leafAt(root, path, mostBytes)
-  // Git still lists the files of a folder whose place a link has taken.
+  // git still lists the files of a folder that was replaced by a link.
   return isLeaf || leaf.kind === 'link' ? leaf : { kind: 'missing' }
 }
 

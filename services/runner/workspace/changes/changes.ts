@@ -213,8 +213,8 @@ const largestHead = 4_096
 const shortId = 7
 
 /**
- * The current branch of the agent's git, or the short id of a commit for a detached HEAD. Only `HEAD` is read; if git did not write it, this is the
- * branch that the workspace was made on.
+ * The current branch of the agent's git, or the short id of a commit for a detached HEAD. Only `HEAD` is read; if its content is not what git writes,
+ * this is the branch that the workspace was made on.
  */
 export async function currentBranchOf({ dir, branch }: Pick<Workspace, 'dir' | 'branch'>): Promise<string> {
   const root = await realpath(dir).catch(() => undefined)

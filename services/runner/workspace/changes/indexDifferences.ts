@@ -170,7 +170,10 @@ function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' |
   return { tracked, submodules }
 }
 
-/** The kind and size of a tree entry. Only the entry itself is read. Nothing counts as below a link, since the link's target is not part of the tree. */
+/**
+ * The kind and size of what is at a path of the tree; a link is not followed. A path below a link counts as missing, since the target of the link is
+ * not part of the tree.
+ */
 export async function kindAt(
   workspace: Workspace,
   path: TreePath,
@@ -208,8 +211,8 @@ const isArtifact = (path: TreePath): boolean => `${path.toString('latin1')}/`.st
 const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 
 /**
- * Copies an index with its time, rounded down. git reads files that were modified in the second in which the index was written; a copy with a later
- * time would hide their changes.
+ * Copies an index with its time, rounded down. git compares the content of files that were modified in the second in which the index was written, or
+ * later. If the copy had a later time, changes would be missed.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const written = await stat(from).catch(ifAbsent)

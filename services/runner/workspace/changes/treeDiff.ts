@@ -117,8 +117,8 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
 }
 
 /**
- * Removes from the diff the files that are listed as unread: there, a file taken out of the index looks deleted, and a large one is only said to
- * differ.
+ * Removes from the diff the files that are listed as unread. In the diff, a file that was taken out of the index looks deleted, and a large file only
+ * differs without lines.
  */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
   const listed = new Set(unread.map(({ fileName }) => fileName))

@@ -1,4 +1,4 @@
-/** Finds differences between a repository and what people expect of a clone: submodules, filters, a shallow history. */
+/** Finds what people expect of a clone but do not find in our clone of a repository: submodules, filtered files, or the whole history. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../../scratch.ts'

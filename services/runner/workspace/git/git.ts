@@ -96,7 +96,7 @@ export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
   return Object.assign(until(git), { as: (owner: HostUser) => until(git.as(owner)) })
 }
 
-/** The limits of one git process on the host. It reads what people and agents wrote. */
+/** The limits of one git process on the host. They matter because the process reads what people and agents wrote. */
 export interface HostGitLimits {
   readonly memoryBytes: number
   /** Processor time in seconds. */
@@ -250,11 +250,11 @@ export function authorizationConfig(
   return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
 }
 
-/** A repository of ours, and the host's with which it exchanges commits. */
+/** A call to the code host: the git directory of our repository, and the address of the host's repository. */
 export interface HostCall {
   readonly gitDir: string
   readonly url: string
-  /** The value of the `Authorization` header; missing for a public repository. */
+  /** The value of the `Authorization` header; absent for a public repository. */
   readonly authorization?: string | undefined
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined

@@ -1,4 +1,7 @@
-/** Bare mirrors, one for each repository, which are kept up to date. Workspaces share their objects read-only, so mirrors are never garbage-collected. */
+/**
+ * Bare mirrors, one for each repository, which are kept up to date. Workspaces share the objects of mirrors read-only, so mirrors are never
+ * garbage-collected.
+ */
 import { credentialNames, type NamedCredential } from '#domain/appPermissions.ts'
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -36,9 +39,9 @@ export interface Mirror extends MirrorPlace {
 
 export interface RefreshRequest extends MirroredRepository {
   readonly url: string
-  /** The value of the `Authorization` header; missing for a public repository. */
+  /** The value of the `Authorization` header; absent for a public repository. */
   readonly authorization?: string | undefined
-  /** The credential that messages name as the one used; the person's own when missing. */
+  /** The credential that messages name as the one that git used; by default the person's own. */
   readonly accessOf?: NamedCredential
   /** The time limit, for cloning and for fetching. */
   readonly timeoutMs: number
@@ -46,8 +49,8 @@ export interface RefreshRequest extends MirroredRepository {
   /** Called with lines for the person's terminal, a few for each step. */
   readonly onProgress?: (line: string) => void
   /**
-   * Nothing is fetched before this resolves; it never rejects. Until then, the host is only asked for names and commits of branches, and afterwards
-   * for nothing if `signal` is aborted.
+   * Nothing is fetched before this resolves; it never rejects. Meanwhile, the host is only asked for names and commits of branches. If `signal` is
+   * aborted by then, nothing is fetched.
    */
   readonly fetchAfter?: Promise<unknown>
 }
@@ -243,8 +246,8 @@ function isAsAtHost(there: Refs, here: Refs, { isShallow }: { readonly isShallow
 const isTag = (name: string): boolean => name.startsWith('refs/tags/')
 
 /**
- * Deletes tags that the host has moved or deleted: a fetch of following tags only adds new names, and cannot replace a tag by a folder. The objects
- * stay.
+ * Deletes tags that the host has moved or deleted. A fetch with `following` tags only adds new tags, and fails if a folder now has the name of an old
+ * tag. The objects of the tags stay.
  */
 async function forgetTags(
   { git, onFault }: Refreshing,
@@ -429,7 +432,7 @@ export function isRefusedAccess(finished: Finished): boolean {
   )
 }
 
-/** Removes the locks and incomplete packs of a git that was killed. The queue ensures that none of them is in use. */
+/** Removes the locks and incomplete packs of a git that was killed. Refreshes of a mirror run one at a time, so none of them is in use. */
 async function removeLeftLocks(dir: string): Promise<void> {
   const entries = await readdir(join(dir, 'refs'), { recursive: true })
   const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join(dir, 'refs', name))

@@ -7,7 +7,7 @@ import type { Refs } from './refs.ts'
 
 export interface HostRefsRequest {
   readonly url: string
-  /** The value of the `Authorization` header; missing for a public repository. */
+  /** The value of the `Authorization` header; absent for a public repository. */
   readonly authorization?: string | undefined
   readonly signal?: AbortSignal | undefined
 }

@@ -16,7 +16,7 @@ export interface FirstBranchRequest {
   readonly signer?: CommitSigner | undefined
   readonly url: string
   readonly authorization?: string | undefined
-  /** Whose access is used, for messages; the person's if missing. */
+  /** The owner of the credential, for messages; by default the person. */
   readonly accessOf?: NamedCredential | undefined
   readonly signal?: AbortSignal | undefined
 }

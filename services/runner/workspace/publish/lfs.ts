@@ -275,5 +275,5 @@ async function contentOf(git: Git, gitDir: string, blob: string): Promise<Buffer
   return (await gitOrThrow(git, call)).stdout
 }
 
-/** A little more than the largest file that can be staged. */
+/** The most bytes of one content: a little more than the largest file that can be staged. */
 const longestContent = 101 * 1024 * 1024

@@ -44,13 +44,13 @@ export interface PublishRequest extends WorkspaceGit {
   readonly threads?: Pick<TextThreads, 'run'>
   readonly url: string
   readonly authorization?: string | undefined
-  /** Whose access is used, for messages; the person's if missing. */
+  /** The owner of the credential, for messages; by default the person. */
   readonly accessOf?: NamedCredential
   /** Returns a new authorization, in case the host rejects this one; `undefined` when there is none. */
   readonly renewed?: () => Promise<string | undefined>
   /**
-   * Called before a push that changes workflow files, which needs a separate permission. Returns the credentials for that, or why it must not be
-   * tried. If missing, the push is tried like any other.
+   * Called before a push that changes workflow files, which needs a separate permission. Returns the credentials for this push, or the reason why it
+   * must not be tried. If this function is absent, the push is tried like any other.
    */
   readonly forWorkflows?: (
     files: readonly string[],
@@ -62,7 +62,9 @@ export interface PublishRequest extends WorkspaceGit {
   readonly pushSignal?: AbortSignal
   /** Called with the tree before anything is done with it. If it returns false, nothing is published. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
-  /** Applies a patch to the tree as a whole, or returns the reason if it cannot. If missing, a branch that has moved is only reported. */
+  /**
+   * Applies a patch to the tree as a whole, or returns the reason if it cannot. If this function is absent, a branch that has moved is only reported.
+   */
   readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
 
