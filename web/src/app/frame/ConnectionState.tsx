@@ -1,4 +1,4 @@
-/** The state of the live connection in the top bar, as a dot and a word. */
+/** The state of the live connection: a dot and a word in the top bar, and a bar below it while the connection is lost. */
 import { useSelector } from 'react-redux'
 import { useEffect, useState } from 'react'
 import { type ConnectionState, selectConnection, selectLost } from '../../live/connection.ts'

@@ -1,4 +1,4 @@
-/** The audit log on the server. */
+/** Reads the audit log in pages, and exports it. */
 import { adminRoutes } from '#domain/api/admin.ts'
 import type { exportAuditLog, listAuditLog } from '#domain/api/admin.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'

@@ -1,4 +1,4 @@
-/** The project and the branch that a task starts from. */
+/** The pickers of the project and the branch from which a new task starts. */
 import { type ComponentProps, useMemo, useState } from 'react'
 import { FolderGit2, GitBranch } from 'lucide-react'
 import { useNavigate } from 'react-router-dom'

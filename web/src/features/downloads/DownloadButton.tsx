@@ -1,4 +1,4 @@
-/** A button that saves a file from the API. A failure is shown as a notification. */
+/** Saves files on the person's computer. A button fetches a file from the API, and shows a failure as a notification. */
 import { Download } from 'lucide-react'
 import { useDispatch } from 'react-redux'
 import { useState } from 'react'

@@ -1,4 +1,4 @@
-/** The person's own keys for the models of agents. */
+/** Reads and sets the person's own keys for the models of agents. */
 import { agentKeyRoutes } from '#domain/api/agentKeys.ts'
 import type { listAgentKeys, setAgentKey } from '#domain/api/agentKeys.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'

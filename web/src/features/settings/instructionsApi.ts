@@ -1,4 +1,4 @@
-/** A person's own instructions and commands on the server. */
+/** Reads and updates a person's own instructions and commands. */
 import { instructionRoutes } from '#domain/api/instructions.ts'
 import type { getInstructions, updateInstructions } from '#domain/api/instructions.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'

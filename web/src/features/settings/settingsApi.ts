@@ -1,4 +1,4 @@
-/** The profile, the sessions and the account. */
+/** Calls about the person's profile, sessions, account, organizations and connection to GitHub. */
 import { authRoutes } from '#domain/api/auth.ts'
 import { projectRoutes } from '#domain/api/projects.ts'
 import type {

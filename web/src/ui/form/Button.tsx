@@ -1,4 +1,4 @@
-/** A button with a word. While busy it is disabled and shows a spinner and the busy word, at the same width, so that nothing beside it moves. */
+/** Buttons with a word, and links that look like them. A busy button shows a spinner and keeps its width, so that nothing beside it moves. */
 import type { ComponentProps, ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import { classes } from '../classes.ts'

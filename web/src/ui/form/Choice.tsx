@@ -1,4 +1,4 @@
-/** A choice of a few visible options: radio buttons as tiles, so that arrow keys and forms work as usual. */
+/** A choice of a few visible options, and a checkbox. The options are radio buttons as tiles, so that arrow keys and forms work as usual. */
 import { type ReactNode, useId } from 'react'
 import { classes } from '../classes.ts'
 

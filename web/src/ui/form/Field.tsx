@@ -1,4 +1,4 @@
-/** A labelled text input: with help below it and, when invalid, a red border, an icon and the reason, linked to the input. */
+/** A labelled text input with help below it and, when invalid, a red border, an icon and the reason. `AreaField` is for several lines. */
 import { CircleAlert } from 'lucide-react'
 import { type ComponentProps, type ReactNode, useId, useRef } from 'react'
 import { classes } from '../classes.ts'

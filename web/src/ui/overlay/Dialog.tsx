@@ -1,6 +1,6 @@
 /**
- * A dialog: a title, a sentence, and buttons at the right with the focus on the safe one. It is the browser's own modal dialog, which traps the
- * focus, makes the page inert and closes on Escape.
+ * A dialog has a title, a sentence, and buttons at the right with the focus on the safe one; a sheet is a panel at the side. Both use the browser's
+ * modal dialog, which traps the focus, makes the page inert and closes on Escape.
  */
 import { type ReactNode, useEffect, useId, useLayoutEffect, useRef } from 'react'
 import { useStable } from '../hooks.ts'

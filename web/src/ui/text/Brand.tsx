@@ -1,4 +1,4 @@
-/** The product's mark and name, for pages without a top bar. */
+/** The product's name and mark, and the mark of the code host. */
 import { classes } from '../classes.ts'
 
 export const brand = 'Flightdeck'

@@ -1,4 +1,4 @@
-/** The charts, and how each derives its values from the figures of a group. Pure. */
+/** The charts of the figures: how each derives its values from the figures of a group, and how its axis and numbers look. Pure. */
 import { agentNamed, isAgentName } from '#domain/agents.ts'
 import type { FiguresGroup } from '#domain/api/figures.schema.ts'
 import type { Figures, Grouping } from '#domain/figures.ts'

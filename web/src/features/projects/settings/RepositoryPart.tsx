@@ -1,4 +1,4 @@
-/** How cloning the repository differs from a plain `git clone`: its submodules, and the filters that git applies to its files. */
+/** How cloning the repository differs from a plain `git clone`, and the setting for files that git passes through a filter. */
 import { useState } from 'react'
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'

@@ -1,4 +1,4 @@
-/** The settings of a project on the server. */
+/** Reads and changes the settings and secrets of a project, and reads facts about its repository. */
 import { projectSettingsRoutes } from '#domain/api/projectSettings.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {

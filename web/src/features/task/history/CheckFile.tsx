@@ -1,4 +1,4 @@
-/** Checks an audit record that is dropped here. The record does not leave the browser. */
+/** Checks an audit record that a person drops or chooses here. The record does not leave the browser. */
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { checkFile, type Checked } from '../../../verifier/checkInWorker.ts'

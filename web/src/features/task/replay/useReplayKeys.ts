@@ -1,4 +1,4 @@
-/** The keys of the replay, as in video players. They apply while the player has the focus, or nothing has. */
+/** The keys of the replay, as in video players, and what they do. The keys apply while the player has the focus, or nothing has. */
 import { useLayoutEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'

@@ -1,4 +1,4 @@
-/** The images of a message, side by side. Images of the task itself are at the head of the chat and not repeated here. */
+/** The images of a message, side by side, and the images of the task at the head of the chat. A message does not repeat the task's images. */
 import { useMemo } from 'react'
 import { useSelector } from 'react-redux'
 import { Paperclip } from 'lucide-react'
