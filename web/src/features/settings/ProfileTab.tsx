@@ -14,7 +14,7 @@ import { useUpdateProfileMutation } from './settingsApi.ts'
 import { adminTexts, texts } from './texts.ts'
 import { useMeQuery } from '../auth/authApi.ts'
 
-const ReadParts = lazy(async () => ({ default: (await import('./ReadParts.tsx')).ReadParts }))
+const ProfileParts = lazy(async () => ({ default: (await import('./ProfileParts.tsx')).ProfileParts }))
 
 export function ProfileTab({ user }: { readonly user: User }) {
   return (
@@ -24,7 +24,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <NotificationsPart />
       <AdministrationPart />
       <Suspense fallback={null}>
-        <ReadParts user={user} />
+        <ProfileParts user={user} />
       </Suspense>
     </>
   )

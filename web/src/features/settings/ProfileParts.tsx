@@ -17,7 +17,7 @@ import { SessionsPart } from './SessionsPart.tsx'
 import { useSessionsQuery } from './settingsApi.ts'
 import { texts } from './texts.ts'
 
-export function ReadParts({ user }: { readonly user: User }) {
+export function ProfileParts({ user }: { readonly user: User }) {
   const reads = [
     useAgentsQuery(),
     useAgentKeysQuery(),
