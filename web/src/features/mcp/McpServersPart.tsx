@@ -10,7 +10,7 @@ import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Skeletons } from '../../ui/status/Loading.tsx'
 import { McpServerForm, type Draft } from './McpServerForm.tsx'
-import { McpServerTest } from './McpServerTest.tsx'
+import { McpServerTools } from './McpServerTools.tsx'
 import { useMcpServersQuery, type McpOwner } from './mcpApi.ts'
 import { useSaveServers } from './useSaveServers.ts'
 import { faults, texts } from './texts.ts'
@@ -132,7 +132,7 @@ function ServerRow({ owner, server, servers, signIn, onEdit }: RowProps) {
         </div>
       </div>
       {server.kind === 'remote' && (
-        <McpServerTest
+        <McpServerTools
           owner={owner}
           server={server}
           signIn={signIn}

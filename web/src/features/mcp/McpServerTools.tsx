@@ -1,4 +1,4 @@
-/** Signs in at a remote MCP server, tests it, and switches its tools on and off. */
+/** The tools of an MCP server: signs in at a remote server, tests the server for its tools, and switches them on and off. */
 import type { McpSignIn, ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
@@ -8,7 +8,7 @@ import { McpServerSignIn } from './McpServerSignIn.tsx'
 import { useTestMcpServerMutation, type McpOwner } from './mcpApi.ts'
 import { faults, texts } from './texts.ts'
 
-interface McpServerTestProps {
+interface McpServerToolsProps {
   readonly owner: McpOwner
   readonly server: Extract<ShownMcpServer, { kind: 'remote' }>
   readonly signIn: McpSignIn | undefined
@@ -16,7 +16,7 @@ interface McpServerTestProps {
   readonly onSwitch: (toolsOff: string[]) => void
 }
 
-export function McpServerTest({ owner, server, signIn, busy, onSwitch }: McpServerTestProps) {
+export function McpServerTools({ owner, server, signIn, busy, onSwitch }: McpServerToolsProps) {
   const [run, { data, error, isLoading }] = useTestMcpServerMutation()
   const { id, name, toolsOff, auth } = server
   const of = { owner, serverId: id }
