@@ -18,7 +18,7 @@ import { HooksPart } from './HooksPart.tsx'
 import { HostsPart } from './HostsPart.tsx'
 import { IssuesPart } from './IssuesPart.tsx'
 import { SecretsPart } from './SecretsPart.tsx'
-import { SetupPart, VariablesPart } from './EnvironmentParts.tsx'
+import { SetupPart, VariablesPart } from './SetupParts.tsx'
 import { texts } from './texts.ts'
 
 const ModelsPart = lazy(async () => ({ default: (await import('./ModelsPart.tsx')).ModelsPart }))
