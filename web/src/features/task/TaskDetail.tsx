@@ -19,7 +19,7 @@ import { texts } from './texts.ts'
 import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHistory.ts'
 import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
 
-const TaskNotes = optionalPart(async () => (await import('./TaskNotes.tsx')).TaskNotes)
+const TaskBanners = optionalPart(async () => (await import('./TaskBanners.tsx')).TaskBanners)
 const ComparePage = lazy(async () => ({ default: (await import('./compare/ComparePage.tsx')).ComparePage }))
 
 export function TaskDetail() {
@@ -103,7 +103,7 @@ function ShownTask({ open, history, children }: ShownTaskProps) {
     <>
       <TaskHeader task={task} />
       <Suspense fallback={null}>
-        <TaskNotes task={task} />
+        <TaskBanners task={task} />
       </Suspense>
       {children}
       <TaskPanels task={task} open={open} history={history} />

@@ -4,7 +4,7 @@ import { PreviewBar } from './preview/PreviewBar.tsx'
 import { RecordBanner } from './RecordBanner.tsx'
 import { useReplayed } from './replayContext.ts'
 
-export function TaskNotes({ task }: { readonly task: Task }) {
+export function TaskBanners({ task }: { readonly task: Task }) {
   const isReplayed = useReplayed() !== null
   return (
     <>
