@@ -5,7 +5,7 @@ import { useLocation, useNavigate } from 'react-router-dom'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { useLogout } from '../../features/auth/useLogout.ts'
 import { notified } from '../../features/notifications/notifications.ts'
-import { newTaskState } from '../../features/dashboard/newTaskLocation.ts'
+import { newTaskState } from '../../features/dashboard/newTaskState.ts'
 import { texts } from '../texts.ts'
 import { chooseTheme } from '../../state/theme.ts'
 

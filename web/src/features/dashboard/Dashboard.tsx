@@ -7,7 +7,7 @@ import { optionalPart } from '../../ui/optionalPart.ts'
 import { Composer } from './Composer.tsx'
 import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
-import { isNewTask } from './newTaskLocation.ts'
+import { isNewTask } from './newTaskState.ts'
 
 // Only newcomers need the first steps. They are last on the page, so nothing moves when they arrive.
 const FirstSteps = optionalPart(async () => (await import('./FirstSteps.tsx')).FirstSteps)

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { remember, selectedProjectId } from '../../state/persisted.ts'
-import { newTaskState } from '../dashboard/newTaskLocation.ts'
+import { newTaskState } from '../dashboard/newTaskState.ts'
 
 interface NewTaskLinkProps {
   readonly project: Pick<Project, 'id'>
