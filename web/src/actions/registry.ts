@@ -1,7 +1,7 @@
 /** The actions that are available on the page now. */
 import { actions, type ActionId } from './actions.ts'
 import { strokesOf, takesText, writtenKey } from './keys.ts'
-import { isComposingKey } from '../ui/composition.ts'
+import { isComposingKey } from '../ui/isComposingKey.ts'
 
 export interface ActionRegistry {
   /** Offers an action. If it is offered several times, the latest offer runs. Returns a function that withdraws the offer. */

@@ -12,7 +12,7 @@ import {
 import { skipToken } from '@reduxjs/toolkit/query'
 import type { AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
-import { isComposingKey } from '../../ui/composition.ts'
+import { isComposingKey } from '../../ui/isComposingKey.ts'
 import { scrollIntoView } from '../../ui/scrollIntoView.ts'
 import { useAbilitiesQuery, useFoundFilesQuery, type WritingPlace } from './abilitiesApi.ts'
 import { commandSuggestions, mentionSuggestions, texts, type Suggestion } from './suggestions.ts'

@@ -4,7 +4,7 @@ import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import type { AuditFilter } from './auditApi.ts'
 import { texts } from './texts.ts'
-import { isComposingKey } from '../../ui/composition.ts'
+import { isComposingKey } from '../../ui/isComposingKey.ts'
 
 interface AuditFiltersProps {
   readonly filter: AuditFilter

@@ -17,7 +17,7 @@ import { usePaletteTasks } from '../tasks/tasksApi.ts'
 import { HitRow } from './HitRow.tsx'
 import { hitsOf, type Hit } from './hits.ts'
 import { texts } from './texts.ts'
-import { isComposingKey } from '../../ui/composition.ts'
+import { isComposingKey } from '../../ui/isComposingKey.ts'
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {
   const id = useId()

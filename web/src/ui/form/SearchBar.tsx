@@ -5,7 +5,7 @@
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
 import type { ComponentProps, KeyboardEvent } from 'react'
 import { IconButton } from './IconButton.tsx'
-import { isComposingKey } from '../composition.ts'
+import { isComposingKey } from '../isComposingKey.ts'
 
 interface SearchBarNames {
   readonly label: string

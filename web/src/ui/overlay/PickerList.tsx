@@ -15,7 +15,7 @@ import { useStable } from '../hooks.ts'
 import { scrollIntoView } from '../scrollIntoView.ts'
 import type { PickerListProps, PickerOption } from './pickerOptions.ts'
 import { placeBeside } from './placeBeside.ts'
-import { isComposingKey } from '../composition.ts'
+import { isComposingKey } from '../isComposingKey.ts'
 
 interface OpenListProps extends PickerListProps {
   readonly id: string

@@ -9,7 +9,7 @@ import type { DiffLine } from './diff/parseDiff.ts'
 import { commentMessage, placeOf, quoteOf } from './commentMessage.ts'
 import { splitName } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
-import { isComposingKey } from '../../../ui/composition.ts'
+import { isComposingKey } from '../../../ui/isComposingKey.ts'
 
 export interface CommentBoxProps {
   readonly fileName: string

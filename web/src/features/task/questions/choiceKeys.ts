@@ -4,7 +4,7 @@
  */
 import type { KeyboardEvent } from 'react'
 import { takesText } from '../../../actions/keys.ts'
-import { isComposingKey } from '../../../ui/composition.ts'
+import { isComposingKey } from '../../../ui/isComposingKey.ts'
 
 /**
  * Marks the elements that a number key chooses, in their order. An input is ticked; a button only gets the focus, because pressing it acts at once.

@@ -2,7 +2,7 @@
 import { useLayoutEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'
-import { isComposingKey } from '../../../ui/composition.ts'
+import { isComposingKey } from '../../../ui/isComposingKey.ts'
 
 type Run = (session: HistorySession) => void
 

@@ -22,7 +22,7 @@ import { appendWords, useVoice } from '../../../voice/useVoice.ts'
 import { VoiceButton } from '../../../voice/VoiceButton.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from './usageText.ts'
-import { isComposingKey } from '../../../../ui/composition.ts'
+import { isComposingKey } from '../../../../ui/isComposingKey.ts'
 
 export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
 

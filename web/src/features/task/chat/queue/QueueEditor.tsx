@@ -9,7 +9,7 @@ import { TextArea } from '../../../../ui/form/TextArea.tsx'
 import { useSlashCommands } from '../../../agents/useSlashCommands.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
-import { isComposingKey } from '../../../../ui/composition.ts'
+import { isComposingKey } from '../../../../ui/isComposingKey.ts'
 
 interface QueueEditorProps {
   readonly message: WaitingMessage
