@@ -1,4 +1,4 @@
-/** Keys that people and projects bring for the models of agents. Plain data, for server and client. */
+/** API keys that people and projects bring for the models of their agents: providers, kinds, payers and limits. */
 
 export const keyProviders = ['anthropic', 'openai', 'google'] as const
 export type KeyProvider = (typeof keyProviders)[number]
@@ -8,7 +8,7 @@ export const providerLabels: Readonly<Record<KeyProvider, string>> = {
   google: 'Google',
 }
 
-/** `subscription`: the token that `claude setup-token` prints, whose usage counts against the plan of its owner. */
+/** A `subscription` key is the token that `claude setup-token` prints. Its use counts against the owner's Claude subscription. */
 export const keyKinds = ['api_key', 'subscription'] as const
 export type KeyKind = (typeof keyKinds)[number]
 
@@ -18,7 +18,7 @@ export type Payer = (typeof payers)[number]
 
 export const agentKeyLimits = { shortest: 8, longest: 1_000, addressLength: 500 } as const
 
-/** The last four characters of a key, to show; empty for a key so short that they would give away too much of it. */
+/** The last four characters of a key, for people to recognise it. Empty for a key so short that four characters would reveal too much. */
 export const endingOf = (key: string): string => (key.length < 16 ? '' : key.slice(-4))
 
 export const isSubscriptionToken = (key: string): boolean => key.startsWith('sk-ant-oat')

@@ -1,6 +1,6 @@
 /**
- * The agents that can work on tasks. The schemas, the server and the client all derive their lists of agents from this one. It contains no schema, so
- * that the client can import it directly.
+ * The agents that can work on tasks. The schemas, the server and the client all derive their lists of agents from this file. It contains no schema,
+ * so that the client can import it directly.
  */
 import type { Agent } from './agents/agent.ts'
 import { claude } from './agents/claude.ts'
@@ -15,11 +15,11 @@ const byName = { claude, cursor, codex, opencode, gemini } as const satisfies Re
 export type AgentName = keyof typeof byName
 export const agents: readonly (Agent & { readonly name: AgentName })[] = Object.values(byName)
 export const agentNames: readonly AgentName[] = agents.map(({ name }) => name)
-/** The agent of a task when its creator chose none. */
+/** The agent of a task whose creator chose none. */
 export const defaultAgent: AgentName = 'claude'
 
 export const isAgentName = (value: string): value is AgentName => Object.hasOwn(byName, value)
 export const agentNamed = (name: AgentName): Agent => byName[name]
 
-/** The name of an agent that people see; for an unknown agent, the given name. */
+/** The name under which people see the agent; `name` itself for an unknown agent. */
 export const labelOf = (name: string): string => (isAgentName(name) ? agentNamed(name).label : name)

@@ -1,4 +1,4 @@
-/** The permissions of a GitHub App: which we need and why, and which GitHub says are missing. */
+/** The permissions and events of our GitHub App, and the sentences about missing permissions. */
 
 export type PermissionLevel = 'read' | 'write' | 'admin'
 /** Levels by the permission's name, such as `contents`. */
@@ -15,15 +15,14 @@ export const neededPermissions = {
   actions: 'read',
 } as const satisfies AppPermissions
 
-/** Permissions that an administrator may add, each for one purpose. */
+/** Permissions that an administrator may grant in addition. */
 export const optionalPermissions = {
   workflows: 'write',
   members: 'read',
 } as const satisfies AppPermissions
 
 /**
- * The events that we subscribe to, each with permissions of which one must be granted. GitHub refuses a manifest that lists an event without such a
- * permission.
+ * The events that we subscribe to. For each event, the App needs at least one of the listed permissions: otherwise GitHub refuses the App's manifest.
  */
 export const wantedEvents = {
   push: ['contents'],
@@ -60,7 +59,7 @@ export function missingPermissions(
   })
 }
 
-/** Parses `X-Accepted-GitHub-Permissions`, in which ',' means 'and' and ';' means 'or'. Returns only the first alternative. */
+/** Parses the header `X-Accepted-GitHub-Permissions`, in which ',' means 'and' and ';' means 'or'. Returns only the first alternative. */
 export function acceptedPermissions(
   header: string | null,
 ): readonly (readonly [name: string, level: PermissionLevel])[] {
@@ -73,8 +72,8 @@ export function acceptedPermissions(
 }
 
 /**
- * The credentials for requests to the code host. `own_token` is `GITHUB_TOKEN`; a token of a `person` is issued through the App, and the App's
- * permissions limit it.
+ * The kinds of credentials for requests to the code host. `own_token` is `GITHUB_TOKEN`. A `person`'s token is issued through the App, so the App's
+ * permissions limit it. `installation` and `app_key` are credentials of the App itself.
  */
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]
@@ -87,7 +86,7 @@ export const credentialNames = {
 } as const
 export type NamedCredential = keyof typeof credentialNames
 
-/** The account under which the code host shows a person's data, as sentences name it. */
+/** The account as which we read from the code host on a person's behalf, in words for sentences. */
 export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
   ownToken === undefined ? 'your account' : credentialNames.own_token
 

@@ -1,6 +1,6 @@
 /**
- * Audit events that belong in no other stream: refused sign-ins, reads of other people's data, and exports. They hold only ids and no content, so
- * nothing here names a person once their account is erased.
+ * Audit events that belong in no other stream: refused sign-ins, reads of records, exports, and the creation of the App. Events about people hold
+ * only their ids, so no event names a person whose account was erased.
  */
 import { z } from 'zod'
 import { fact, type EventOf } from './kernel/event.schema.ts'
@@ -18,7 +18,7 @@ export type AuditedRecords = (typeof auditedRecords)[number]
 
 export const signInMethods = ['password', 'code_host'] as const
 
-/** A sign-in was refused. `userId` is the user that the account belongs to here; `null` when there is none. */
+/** A sign-in was refused. `userId` is the Flightdeck user to whom the account belongs; `null` when there is no such user. */
 export const SignInRefused = fact('SignInRefused', {
   method: z.enum(signInMethods),
   code: z.string(),
@@ -33,12 +33,12 @@ const asked = {
   from: z.iso.datetime().nullable(),
   to: z.iso.datetime().nullable(),
 }
-/** People read records. The event is written before they are shown. */
+/** A person read records. The event is written before the records are shown. */
 export const RecordsRead = fact('RecordsRead', asked)
-/** People exported records. The event is written before the copy is handed out. */
+/** A person exported records. The event is written before the copy is handed out. */
 export const RecordsExported = fact('RecordsExported', asked)
 
-/** The App of this server at the code host was created, by an administrator or by somebody with the code that the server printed. */
+/** The server's GitHub App was created, by an administrator or by somebody with the code that the server printed. */
 export const CodeHostAppRegistered = fact('CodeHostAppRegistered', { hasWebhook: z.boolean() })
 
 export const auditEvents = [SignInRefused, RecordsRead, RecordsExported, CodeHostAppRegistered] as const

@@ -1,4 +1,4 @@
-/** The status of the server's App at the code host: its permissions, and what became of webhook deliveries. */
+/** The status of the server's GitHub App: its permissions and events, and the effects of webhook deliveries. */
 import {
   missingPermissions,
   neededPermissions,
@@ -26,7 +26,7 @@ export const namedPermissions = (permissions: AppPermissions): NamedPermission[]
 export const missingAppPermissions = (granted: AppPermissions): NamedPermission[] =>
   missingPermissions(neededPermissions, granted).map(([name, level]) => ({ name, level }))
 
-/** All permissions for display: the needed ones first, then the optional ones, then those that the App has and we do not need. */
+/** All permissions for display: first those that we need, then optional ones, then those that the App has although we do not need them. */
 export function permissionRows(app: AppPermissions): PermissionRow[] {
   const asked = (name: string): PermissionLevel | null => app[name] ?? (name === 'metadata' ? 'read' : null)
   const wanted = { ...neededPermissions, ...optionalPermissions }
@@ -51,8 +51,8 @@ export interface Attempt {
 }
 
 /**
- * The effect of each attempt, in the order in which the code host lists attempts: newest first. Per GUID, only the oldest attempt takes effect, and
- * all others are repeats. A failed attempt whose GUID is in the log was fetched later.
+ * The effect of each attempt. `attempts` and the result are sorted newest first, as the code host lists attempts. Of all attempts with the same GUID,
+ * only the oldest takes effect, and the others are repeats. If an attempt failed but its GUID is in the log, Flightdeck fetched the delivery later.
  */
 export function deliveryEffects(
   attempts: readonly Attempt[],

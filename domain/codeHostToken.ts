@@ -1,5 +1,5 @@
 /**
- * Kinds of tokens of the code host, by prefix:
+ * The kinds of GitHub tokens, which differ by prefix, and the scopes that a classic token needs. The prefixes are documented at
  * https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
  */
 
@@ -14,7 +14,7 @@ const beginnings: readonly (readonly [string, TokenKind])[] = [
   ['ghs_', 'installation'],
 ]
 
-/** Decides by the prefix alone. Classic tokens from before 2021 have no prefix: they are 40 hexadecimal digits. */
+/** The kind of a token, judged only by its form. Classic tokens from before 2021 have no prefix: they are 40 hexadecimal digits. */
 export function tokenKindOf(token: string): TokenKind {
   const known = beginnings.find(([beginning]) => token.startsWith(beginning))
   return known?.[1] ?? (/^[0-9a-f]{40}$/.test(token) ? 'classic' : 'other')

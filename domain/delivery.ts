@@ -1,6 +1,6 @@
 /**
- * Webhook deliveries of the code host. A delivery only hints at what to read again and is never a source of facts, so only its kind and ids are kept.
- * The ids of the code host are content, sealed under the key of the day.
+ * Webhook deliveries of the code host. A delivery only tells us what to read again and is never a source of facts, so we keep only its kind and its
+ * ids. The code host's ids are content, which is encrypted with a key for each day.
  */
 import { z } from 'zod'
 import type { Decider } from './kernel/decider.ts'
@@ -34,7 +34,7 @@ export const DeliveryReceived = event('DeliveryReceived', 1, {
   data: z.object({
     guid: z.uuid(),
     event: z.enum(deliveredEvents),
-    /** The action, by the code host's name. */
+    /** The code host's name for the action, such as `opened`. */
     action: z.string().max(64).nullable(),
     senderType: z.enum(senderTypes).nullable(),
   }),
@@ -75,12 +75,11 @@ export const receivedDeliveries: Decider<ReceivedDeliveries, RecordDeliveries, D
   evolve: ({ guids }, { data }) => ({ guids: withGuid(guids, data.guid) }),
 }
 
-/** A set that later states share with earlier ones. A day has thousands of deliveries: copying the set for each would take quadratic time. */
+/** A set that all states of a stream share. A day has thousands of deliveries, and copying the set for each would take quadratic time. */
 class GrowingSet extends Set<string> {}
 
 /**
- * Adds a GUID to the set. All states of a stream share this set, which only grows. An older state may therefore know later GUIDs, which is harmless
- * since those are in the log.
+ * Adds a GUID to the shared set. An older state therefore has the GUIDs of later events too, which is harmless, since those events are in the log.
  */
 function withGuid(guids: ReadonlySet<string>, guid: string): ReadonlySet<string> {
   return (guids instanceof GrowingSet ? guids : new GrowingSet(guids)).add(guid)

@@ -1,4 +1,4 @@
-/** All kinds of events, by type. */
+/** All kinds of events that the log can contain. */
 import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
 import { auditEvents, type AuditEvent } from './audit.ts'

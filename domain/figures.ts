@@ -2,10 +2,10 @@
 import type { Payer } from './agentKeys.ts'
 import type { AgentName } from './agents.ts'
 
-/** Everything that is counted. All measures are additive: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
+/** Every measure, with the value 0. The sums over the groups equal the total. Times are in milliseconds, costs in US dollars. */
 export const noFigures = {
   tasks: 0,
-  /** Requested turns of an agent. `completed`, `failed` and `cancelled` count only the finished ones. */
+  /** The requested turns of agents. `completed`, `failed` and `cancelled` count the finished turns. */
   turns: 0,
   completed: 0,
   failed: 0,
@@ -20,9 +20,9 @@ export const noFigures = {
   cacheWriteTokens: 0,
   costUsd: 0,
   pullRequests: 0,
-  /** Merged pull requests, by the day of the merge. */
+  /** The merged pull requests, counted on the day of the merge. */
   mergedPullRequests: 0,
-  /** The parts of `costUsd` by payer; what keys of people and projects cost is not billed to the server. */
+  /** `costUsd`, divided by who paid: the server, or a project or person with a key of their own. */
   serverCostUsd: 0,
   projectCostUsd: 0,
   personCostUsd: 0,
@@ -46,7 +46,7 @@ export interface DayFigures extends Partial<Figures> {
   readonly day: string
   readonly agent: AgentName
   readonly model: string | null
-  /** Absent in documents from before people had keys, when the server paid. */
+  /** Absent in documents that were written before people could bring keys: at that time the server always paid. */
   readonly payer?: Payer
 }
 
@@ -71,7 +71,7 @@ export interface TaskFigures {
   readonly days: readonly DayFigures[]
 }
 
-/** The sums per group, and the total. The group `null` is for figures that belong to none, such as those of an unknown model. */
+/** The sums per group, and the total. The key `null` is for figures without a group, such as those of an unknown model. */
 export interface SummedFigures {
   readonly total: Figures
   readonly groups: ReadonlyMap<string | null, Figures>
@@ -117,18 +117,18 @@ function groupOf(
 
 const dayMs = 86_400_000
 
-/** The Monday of the week, in UTC. */
+/** The Monday of the week to which the day belongs. Days are in UTC. */
 export function weekOf(day: string): string {
   const weekday = (new Date(day).getUTCDay() + 6) % 7
   return dayAfter(day, -weekday)
 }
 
-/** The day that is `days` days later, or earlier when negative. */
+/** The day that is `days` days after `day`, or before it when `days` is negative. */
 export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 }
 
-/** The Mondays of a period's weeks, in order. */
+/** The Mondays of all weeks that overlap the period, in order. */
 export function weeksOf({ from, to }: Period): readonly string[] {
   const weeks: string[] = []
   for (let week = weekOf(from); week <= to; week = dayAfter(week, 7)) weeks.push(week)

@@ -1,20 +1,20 @@
-/** An account at the code host, and the user that it belongs to: the first user who claims it. */
+/** An account at the code host, and the Flightdeck user to whom it belongs: the first user who claims it. */
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The account belongs to this user: signing in with it signs in as them. */
+/** The account now belongs to this user: whoever signs in with the account is signed in as the user. */
 export const IdentityClaimed = fact('IdentityClaimed', { userId: UserId })
-/** The claim was given up. */
+/** The account no longer belongs to this user. */
 export const IdentityReleased = fact('IdentityReleased', { userId: UserId })
 
 export const identityEvents = [IdentityClaimed, IdentityReleased] as const
 export type IdentityEvent = EventOf<(typeof identityEvents)[number]>
 
 export interface IdentityState {
-  /** The user who has claimed the account; `null` while nobody has. */
+  /** The user to whom the account belongs; `null` when it belongs to nobody. */
   readonly userId: string | null
 }
 

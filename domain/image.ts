@@ -10,7 +10,7 @@ export const mediaTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 export const MediaType = z.enum(mediaTypes)
 export type MediaType = z.infer<typeof MediaType>
 
-/** Facts of an image: `blob.size` is in bytes, width and height are in pixels. */
+/** The facts about an image. Width and height are in pixels. */
 export const imageFacts = {
   imageId: ImageId,
   mediaType: MediaType,
@@ -24,7 +24,7 @@ export const ImageUploaded = event('ImageUploaded', 1, {
   data: z.object({ ...imageFacts, ownerId: UserId }),
   content: z.object({ name: z.string() }),
 })
-/** A message has got a copy of the image, sealed under the task's key. The image can be attached again until it is discarded. */
+/** A copy of the image, sealed under the task's key, became part of a message. The image can be attached again until it is discarded. */
 export const ImageAttached = fact('ImageAttached', { taskId: TaskId, messageId: MessageId })
 /** The image's bytes and key were deleted; the copies in messages remain. */
 export const ImageDiscarded = fact('ImageDiscarded', {})
@@ -63,7 +63,7 @@ function decide(command: ImageCommand, state: ImageState): Decision<ImageEvent> 
         : refuse('already_exists')
     case 'AttachImage':
       if (state.kind === 'none') return refuse('not_found', sentence)
-      // The copy is made before this event, and the image may have been discarded in between.
+      // The message already has its copy of the image. A discarded image needs no event.
       return state.kind === 'kept' && !state.isAttached
         ? [ImageAttached.of({ taskId: command.taskId, messageId: command.messageId })]
         : []

@@ -1,4 +1,4 @@
-/** The identity of the log. Everything derived from the log stores this identity, and is rebuilt when it differs. */
+/** The identity of the log. All data derived from the log stores the log's identity, and is rebuilt when the log has another one. */
 import { z } from 'zod'
 import { event, fact, none, upcast, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
@@ -7,9 +7,9 @@ import type { RecordedOf } from './kernel/event.ts'
 
 /** The log was created, in epoch 1 and under an id that no other log has. */
 export const LogBegun = fact('LogBegun', { logId: z.uuid() })
-/** The field that all versions of `LogRestored` have, for code that reads stored events without converting them. */
+/** The data that every version of `LogRestored` has, for code that reads stored events without converting them to the current version. */
 export const RestoredEpoch = z.object({ epoch: z.int().positive() })
-/** The tree over the events that the restored log has, signed for the new epoch by a key of the log. */
+/** The Merkle tree over the events of the restored log, signed for the new epoch with a key of the log. */
 export const RestoredTree = z.object({
   size: z.int().positive(),
   root: Sha256,
@@ -20,7 +20,7 @@ export type RestoredTree = z.infer<typeof RestoredTree>
 /** The log was restored to an earlier state, and later events no longer exist. */
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
-    /** `null` for version 1, which is not authenticated: anybody with write access to the log could append such an event. */
+    /** `null` for an event of version 1, which has no signature: anybody with write access to the log could append one. */
     tree: RestoredTree.nullable(),
   }),
   content: none,
@@ -37,7 +37,7 @@ export type LogEvent = EventOf<(typeof logEvents)[number]>
 
 export interface LogIdentity {
   readonly logId: string
-  /** The number of the epoch, from 1. Each restore begins a new epoch, in which positions of earlier epochs mean nothing. */
+  /** The number of the epoch, from 1. Each restore begins a new epoch, in which positions from earlier epochs are invalid. */
   readonly epoch: number
 }
 

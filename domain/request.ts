@@ -1,4 +1,4 @@
-/** A write that clients may repeat: that it was accepted, and what it created outside the log. */
+/** A write that clients may repeat with the same `Idempotency-Key`: its acceptance, and the repository that it created at the code host. */
 import { z } from 'zod'
 import { event, fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
@@ -6,12 +6,12 @@ import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The request was accepted. `digest` is a keyed hash of its body, which reveals a different body with the same key. */
+/** The request was accepted. `digest` is a keyed hash of its body, to detect another request with the same key but a different body. */
 export const RequestAccepted = fact('RequestAccepted', {
   userId: UserId,
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 })
-/** The code host created the repository. */
+/** The code host created the repository for which the request asked. */
 export const RepositoryMade = event('RepositoryMade', 1, {
   data: z.object({ isPrivate: z.boolean() }),
   content: z.object({
@@ -34,7 +34,7 @@ export type RequestState =
       readonly digest: string
       /** When the request was accepted, in the format of ISO 8601. */
       readonly at: string
-      /** The repository; `null` until the code host has confirmed its creation. */
+      /** The created repository; `null` until the code host has confirmed its creation. */
       readonly made: RecordedOf<MadeRepository> | null
     }
 

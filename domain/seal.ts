@@ -6,11 +6,11 @@ import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 /** The log was sealed: `root` covers its first `size` events, and `heads` the last events of its streams at that time. */
 export const LogSealed = fact('LogSealed', {
   epoch: z.int().positive(),
-  /** The number of events that the seal covers; the event of the seal itself is covered by the next one. */
+  /** The number of events that the seal covers. The next seal covers the event of this seal too. */
   size: z.int().positive(),
   root: Sha256,
   signature: Signature,
-  /** The tree over the last event of each stream. Streams are in the order in which they began. */
+  /** The tree over the last events of all streams, in the order in which the streams began. */
   heads: z.object({ streams: z.int().positive(), root: Sha256, signature: Signature }),
   /** The id, in hex, of the key that signed. */
   keyId: KeyId,

@@ -1,4 +1,4 @@
-/** A person's usage on one day: tokens by model, and bytes of recorded output. Costs are not included, since the operator sets the prices. */
+/** A person's usage on one day: tokens by model, and bytes of recorded output. It has no costs, because the operator may change the prices. */
 import { z } from 'zod'
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { ExecutionId } from './kernel/ids.schema.ts'
@@ -18,14 +18,14 @@ export const ModelUseMetered = fact('ModelUseMetered', {
   cacheWriteTokens: Tokens,
 })
 
-/** How much of a run's output was recorded since the last event of this kind. */
+/** How many bytes of an execution's output were recorded since its last `OutputMetered`. */
 export const OutputMetered = fact('OutputMetered', { executionId: ExecutionId, bytes: z.int().nonnegative() })
 
 export const usageEvents = [ModelUseMetered, OutputMetered] as const
 export type UsageEvent = EventOf<(typeof usageEvents)[number]>
 export type MeteredUse = EventOf<typeof ModelUseMetered>['data']
 
-/** The tokens of one model; the four kinds do not overlap. */
+/** The tokens of one model. No token is counted in two of the four kinds. */
 export type UseOfModel = Omit<MeteredUse, 'executionId'>
 
 export interface UsageState {

@@ -5,7 +5,7 @@ import { canDo } from './capabilities.ts'
 import type { OwnCommand } from '../user/instructions.ts'
 import { slashCommandsOf } from '../task/slashCommands.ts'
 
-/** The character that a message has before the name of a skill or command; missing for agents that know neither. */
+/** The character that stands before the name of a skill or command in a message. Agents without an entry know neither skills nor commands. */
 const marks: Readonly<Partial<Record<AgentName, string>>> = { claude: '/', codex: '$' }
 
 export const abilityMark = (agent: AgentName): string | undefined => marks[agent]

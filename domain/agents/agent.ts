@@ -1,19 +1,19 @@
-/** What is known about an agent in advance: plain data, without a schema. */
+/** The types that describe an agent: what it supports, how people see it, and how an operator configures it. */
 
 /**
- * What an agent supports: planning first, asking before each change, messages within a turn, MCP servers, skills and commands, subagents. Tests check
- * each of these, and docs/agents.md is made from this list.
+ * What an agent can support: planning first, asking before each change, receiving messages during a turn, MCP servers, skills and commands,
+ * subagents. Tests check each capability, and docs/agents.md is made from this list.
  */
 export type Capability = 'plan' | 'ask' | 'steering' | 'mcp' | 'commands' | 'subagents'
 
 /** What the client needs to know about an agent. */
 export interface Agent {
   readonly name: string
-  /** The name of the agent that people see. */
+  /** The name under which people see the agent. */
   readonly label: string
   /** The agent's logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
-  /** What the agent supports; screens do not offer anything else. */
+  /** What the agent supports. Screens offer nothing else. */
   readonly can: readonly Capability[]
   /** Whether people see the agent only on servers where it is installed. */
   readonly isHiddenWhenMissing?: boolean
@@ -22,7 +22,7 @@ export interface Agent {
 /** How an operator configures an agent. Not sent to the client. */
 export interface AgentConfiguration {
   readonly program: string
-  /** The provider of the agent's models, by its name in OpenTelemetry's conventions if it has one. */
+  /** The provider of the agent's models, under its name in OpenTelemetry's conventions if they name it. */
   readonly provider: string
   readonly variables: {
     readonly program: string

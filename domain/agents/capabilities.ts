@@ -1,4 +1,4 @@
-/** Which capabilities and modes an agent has. Screens do not offer others. */
+/** Which capabilities and modes an agent has. Screens offer no others. */
 import { agentNamed, type AgentName } from '../agents.ts'
 import type { Capability } from './agent.ts'
 

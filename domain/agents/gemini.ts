@@ -1,4 +1,4 @@
-/** `gemini`: Google's coding agent, which speaks ACP. */
+/** `gemini`: Google's coding agent, which speaks the Agent Client Protocol (ACP). */
 import type { Agent, AgentConfiguration } from './agent.ts'
 
 export const gemini = {

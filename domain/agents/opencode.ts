@@ -1,4 +1,4 @@
-/** `opencode`: the open source agent, which speaks ACP. */
+/** `opencode`: an open source coding agent, which speaks the Agent Client Protocol (ACP). */
 import type { Agent, AgentConfiguration } from './agent.ts'
 
 export const opencode = {

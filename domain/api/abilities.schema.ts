@@ -19,7 +19,7 @@ export type RepositoryAbility = z.infer<typeof RepositoryAbility>
 export const Ability = RepositoryAbility.extend({
   /** `agent`: the ability is built into the agent's program. */
   from: z.enum(['repository', 'person', 'agent']),
-  /** The origin of the ability with the same name that this ability replaces; `null` when it replaces none. */
+  /** Where the replaced ability of the same name came from; `null` when this ability replaces none. */
   replaces: z.enum(['person', 'agent']).nullable(),
 })
 export type Ability = z.infer<typeof Ability>
@@ -51,9 +51,9 @@ export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilitie
   faults: ['not_found'],
 })
 
-/** A part of a path. */
+/** A part of a file's path. */
 export const FileSearch = Text.max(abilityLimits.searchLength).default('')
-/** Paths of files. Files whose own name matches the search come before files of which only the folder matches. */
+/** Paths of files. First come the files whose own name matches the search, then those for which only a folder's name matches. */
 export const FoundFiles = z.array(z.string())
 
 export const findProjectFiles = defineRead(abilityRoutes.findProjectFiles, {

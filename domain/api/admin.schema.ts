@@ -24,11 +24,11 @@ export const AuditEntry = z.object({
   code: z.string().nullable(),
   /** What was read or exported; the member `task` names the task. */
   records: z.enum(auditedRecords).nullable(),
-  /** The filters of the request that read or exported it. */
+  /** The filters of the request that read or exported the records. */
   asked: z
     .object({ person: z.string().nullable(), from: Moment.nullable(), to: Moment.nullable() })
     .nullable(),
-  /** The name of a secret that was set or removed; `null` once its project is erased. */
+  /** The name of a secret that was set or removed. `null` for other actions, and once the secret's project is erased. */
   secret: z.string().nullable(),
 })
 export type AuditEntry = z.infer<typeof AuditEntry>

@@ -8,7 +8,7 @@ import { Moment } from './fields.schema.ts'
 
 const { shortest, longest } = agentKeyLimits
 
-/** A key in the form in which it is sent to a provider in a header. */
+/** A key that can be sent in a header: printable ASCII without spaces. */
 export const KeyValue = z
   .string()
   .trim()
@@ -30,7 +30,7 @@ export type AgentKey = z.output<typeof AgentKey>
 
 export const ProjectModelKey = z.object({
   ...known,
-  /** Where requests with this key go; `null` for the provider itself. */
+  /** The address that requests with this key go to; `null` for the provider's own address. */
   baseUrl: z.string().nullable(),
 })
 export type ProjectModelKey = z.output<typeof ProjectModelKey>

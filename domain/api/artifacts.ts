@@ -12,17 +12,18 @@ export const artifactFolder = '.flightdeck/artifacts'
 export const artifactLimits = {
   /** The most files that are kept at the end of a turn. */
   aTurn: 20,
-  /** The most files of a task, and their size together: 100 MiB. */
+  /** The most files that are kept of a task. */
   aTask: 200,
+  /** The most bytes of all kept files of a task together: 100 MiB. */
   bytesOfTask: 100 * 1_048_576,
   /** The maximum size of a file: 10 MiB. */
   bytes: 10 * 1_048_576,
-  /** The most files and folders that are looked at. */
+  /** The most files and folders in the artifact folder that are looked at. */
   looked: 1_000,
   nameLength: 200,
 } as const
 
-/** The media types of artifacts that are no images. Whatever is not recognised is `application/octet-stream`. */
+/** The media types of artifacts that are not images. A file of an unrecognised type is `application/octet-stream`. */
 export const otherArtifactTypes = [
   'video/mp4',
   'video/webm',

@@ -39,7 +39,7 @@ const NewPassword = z
     const characters = [...password].length
     return characters >= passwordLength.min && characters <= passwordLength.max
   }, passwordSentence)
-/** A password as entered, not checked against the rules for new ones. */
+/** A password as entered, not checked against the rules for new passwords. */
 const Password = z
   .string({ error: 'Enter your password.' })
   .min(1, 'Enter your password.')
@@ -69,9 +69,9 @@ export const login = defineWrite(otherSignInRoutes.login, {
 })
 
 /**
- * A ticket for connecting an account at the code host. The browser goes to `url`, which works once, within a minute, and only in the session and
- * browser that requested it (a cookie of this answer identifies the browser). The browser ends up at the named task, or else at `/settings`; after a
- * failure always at `/settings`, with an `error` in the address.
+ * Starts connecting an account at the code host. The browser must open `url`, which works once, within a minute, and only in the session and browser
+ * that requested it; a cookie of this answer identifies the browser. When all is done, the browser shows the task with `taskId`, or `/settings` if no
+ * task was named. After a failure it shows `/settings`, with an `error` in the address.
  */
 export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   summary: 'Starts connecting an account on the code host to the signed-in user.',
@@ -80,7 +80,7 @@ export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   answer: { url: z.string() },
 })
 
-/** For the page that shows why a sign-in ended with `not_allowed`. For ten minutes, the refused browser gets the reason; any other browser gets a 404. */
+/** For the page that shows why a sign-in ended with `not_allowed`. Only the refused browser gets the reason, for ten minutes; others get a 404. */
 export const getRefusal = defineRead(authRoutes.getRefusal, {
   summary: 'Which account was refused at sign-in, and who can grant access.',
   open: 'anybody',
@@ -123,7 +123,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** Deletes the account without asking back: the client has the person confirm twice. Ends all sessions; signing in again creates a new user. */
+/** Deletes the account without a confirmation: the client asks the person twice. Ends all sessions; signing in again creates a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',

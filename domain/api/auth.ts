@@ -24,7 +24,7 @@ export const authRoutes = {
   signInWithGitHub: { method: 'GET', path: '/auth/github' },
 } as const satisfies Routes
 
-/** The error values of the sign-in screen; `getRefusal` explains `not_allowed`. */
+/** The values that `error` in the address of the sign-in page can have. `getRefusal` explains `not_allowed`. */
 export const signInErrors = [
   'github',
   'server',
@@ -36,6 +36,6 @@ export const signInErrors = [
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
-/** Further reasons why an account at the code host was not connected: `error` in the address of the settings page. */
+/** The further values that `error` in the address of the settings page can have, when an account at the code host was not connected. */
 export const linkErrors = ['account_taken', 'account_differs'] as const
 export type LinkError = (typeof linkErrors)[number]

@@ -22,7 +22,7 @@ export interface Call<
   readonly body: B
   readonly status: 200 | 201
   readonly answer: A
-  /** For a call that answers with a file instead of JSON: its media type, and the name to save it under. */
+  /** For a call that answers with a file instead of JSON: the file's media type, and the name to save the file under. */
   readonly file?: { readonly type: string; readonly name: string }
   /** Refusals of this call, in addition to those that every call can have. */
   readonly faults: readonly FaultCode[]
@@ -39,7 +39,7 @@ export type AnswerOf<C extends AnyCall> = z.output<C['answer']>
 
 const nothing = z.object({})
 type Nothing = typeof nothing
-/** Every read may name a position that its answer must include. */
+/** Every read may name a position in the log up to which its answer must be current. */
 const reading = { minPosition: Position.optional() }
 /** Every write answers with its position in the log, and with `stale` when the read models have not reached it within 2 s. */
 const written = { position: Position.optional(), stale: z.literal(true).optional() }
@@ -54,7 +54,7 @@ interface Definition<P extends z.ZodType> {
   readonly faults?: readonly FaultCode[]
 }
 
-/** The part of a definition that reads, files and writes share; a part that is left out has the type of its default. */
+/** The members that reads, files and writes share. The cast holds because `P` is `Nothing` for a definition without `params`. */
 function common<P extends z.ZodType>(definition: Definition<P>) {
   const { summary, open = 'onboarded', params = nothing as z.ZodType as P, faults = [] } = definition
   return { summary, open, params, faults }

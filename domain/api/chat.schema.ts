@@ -26,14 +26,14 @@ export const ChatMessage = z.object({
   /** Whether the command gets the project's secrets. */
   withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
-  /** The message's images as files; `path` is the path at which an image can be fetched. */
+  /** The message's images as files. Each can be fetched at its `path`. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
   /** False for a withdrawn message: the socket announces it, and lists no longer contain it. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** The status of a command; `pending` for other messages. */
   commandStatus: CommandStatus,
-  /** For a finished command: the first line is how it ended (`exit 0`), the rest its last output, at most a few kB. */
+  /** For a finished command: its result on the first line, such as `exit 0`, then the end of its output, at most a few kB. */
   response: z.string().nullable(),
   agent: AgentName.nullable(),
   createdAt: Moment,
@@ -44,7 +44,7 @@ export const ChatMessage = z.object({
   executionId: z.string().nullable(),
   /** The message was sent to a turn that another message had started. */
   isSteering: z.literal(true).optional(),
-  /** For a system message that says that the turn waits to ask its model again at `retryAt`. `message` names the time in UTC. */
+  /** Set on a system message about a turn that will ask its model again at `retryAt`. `message` names that time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
   /** The message's place in the queue, once somebody reordered the queue. Messages without a place come after the others, oldest first. */
   queueIndex: z.number().nullable(),
@@ -54,12 +54,12 @@ export const ChatMessage = z.object({
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 /**
- * The kind of a log entry: that of its tool; `thinking` for a thought of the agent, and `said` for a text of a sub-agent, which is in `output`;
- * `artifact` for the files that the agent left for people in a turn, which are in `artifacts`.
+ * The kind of a log entry. A tool call has the kind of its tool. `thinking` is a thought of the agent. `said` is a text of a subagent, which is in
+ * `output`. `artifact` stands for the files that the agent left for people in a turn, which are in `artifacts`.
  */
 export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said', 'artifact'])
 
-/** A tool call or thought of the agent, its artifacts of a turn, or a command that a person ran. */
+/** An entry of the command log: something that the agent did, or a command that a person ran. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
@@ -68,7 +68,7 @@ export const LogEntry = z.object({
   /** The execution of the entry; `null` for a queued command. */
   executionId: z.string().nullable(),
   kind: LogKind,
-  /** The entry of the sub-agent that made this call; absent for calls of the agent itself. */
+  /** The id of the entry of the subagent that made this tool call; absent for tool calls of the agent itself. */
   parentId: z.string().optional(),
   name: z.string().nullable(),
   /** The path, command, pattern or address that the tool call applies to. */
@@ -81,10 +81,11 @@ export const LogEntry = z.object({
   deletions: z.number().nullable(),
   summary: z.string().nullable(),
   output: z.string().nullable(),
-  /** The images that the tool gave back, and how many more are not kept; absent where there were none. */
+  /** The kept images that the tool returned; absent where there are none. */
   images: z.array(ShownImage).optional(),
+  /** How many further images the tool returned that were not kept. */
   imagesLeftOut: z.number().optional(),
-  /** The files that the agent left for people; absent where there are none. */
+  /** The files of an `artifact` entry; absent for other kinds. */
   artifacts: z.array(ShownArtifact).optional(),
   timestamp: Moment,
   position: Position,
@@ -116,7 +117,7 @@ export const MessageDelta = z.object({
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
 
-/** A piece of a message that is not recorded yet. The recorded deltas and the whole message replace it. */
+/** A piece of a message, sent before it is recorded. The recorded deltas and the whole message replace it later. */
 export const MessageWords = MessageDelta.omit({ position: true, version: true })
 export type MessageWords = z.infer<typeof MessageWords>
 
@@ -184,7 +185,7 @@ export function isCommand(body: MessageBody): boolean {
   return body.isCommand === true || body.messageType === 'command'
 }
 
-/** The command in a chat body: its own field, or else the message. */
+/** The command in a chat body: `commandText`, or else `message`. */
 export function textOfCommand(body: MessageBody): string {
   return (body.commandText || body.message || '').trim()
 }
@@ -228,7 +229,7 @@ export const getCommands = defineRead(chatRoutes.getCommands, {
   query: page,
   answer: {
     logs: z.array(LogEntry),
-    /** Older commands that are queued or running: a command moves to the end of the log when it starts. */
+    /** Queued and running commands from before this page. A queued command moves to the end of the log when it starts. */
     open: z.array(LogEntry),
     version: z.number(),
   },
@@ -249,7 +250,7 @@ export const getTerminal = defineRead(chatRoutes.getTerminal, {
   query: page,
   answer: {
     output: z.array(TerminalOutput),
-    /** The revision of the terminal's stream up to which this was read; `-1` when nothing was printed. */
+    /** The revision of the terminal's stream up to which the output was read; `-1` when nothing was printed. */
     version: z.number(),
     deltas: z.array(MessageDelta),
   },

@@ -6,14 +6,16 @@ export const cleanUpRoutes = {
 } as const satisfies Routes
 
 /**
- * The outcome for the branch at the code host.
- * The branch is gone: `deleted` by us, or `gone` because it had been deleted before.
- * The branch is still there: somebody pushed to it after the pull request ended (`moved`), another task or pull request uses it or the task itself
- * goes on (`in_use`), its work was not merged and may exist nowhere else (`only_copy`), the code host refused the deletion, as for a protected branch
- * (`refused`), or the code host stopped answering before the deletion (`unchecked`).
- * The branch was left alone, perhaps without a check: it is a default or base branch, or we did not name it (`not_ours`).
- * The state of the branch is unknown: the person cannot reach the repository (`no_access`), or the code host did not answer, perhaps only to the
- * deletion (`unavailable`).
+ * What became of the branch at the code host.
+ * - `deleted`: Flightdeck deleted it. `gone`: it had been deleted before.
+ * - `moved`: it is still there, because somebody pushed to it after the pull request ended.
+ * - `in_use`: it is still there, because another task or pull request uses it, or because its own task was continued.
+ * - `only_copy`: it is still there, because its work was not merged and may exist nowhere else.
+ * - `refused`: it is still there, because the code host refused the deletion, for example of a protected branch.
+ * - `unchecked`: it is still there, because the code host stopped answering before the deletion.
+ * - `not_ours`: it was left alone, because it is a default or base branch, or because Flightdeck did not name it.
+ * - `no_access`: its state is unknown, because the person cannot reach the repository.
+ * - `unavailable`: its state is unknown, because the code host did not answer a request about it or the request to delete it.
  */
 export const branchOutcomes = [
   'deleted',
@@ -30,11 +32,12 @@ export const branchOutcomes = [
 export type BranchOutcome = (typeof branchOutcomes)[number]
 
 /**
- * The outcome for the workspace.
- * The workspace is gone: `removed` by us, or there was `none`.
- * The workspace is still there: its work is not merged and could not be restored from what was saved (`not_saved`), or something runs in it (`in_use`).
- * The state of the workspace is unknown: its runner, or the code host that the runner has to ask, refused or did not answer in time (`unreachable`).
- * In that case the workspace may still be removed later.
+ * What became of the workspace.
+ * - `removed`: Flightdeck removed it. `none`: there was no workspace.
+ * - `not_saved`: it is still there, because its work is not merged and could not be restored from saved copies.
+ * - `in_use`: it is still there, because something runs in it.
+ * - `unreachable`: its state is unknown, because its runner, or the code host that the runner has to ask, refused or did not answer in time. The
+ *   workspace may still be removed later.
  */
 export const workspaceOutcomes = ['removed', 'none', 'not_saved', 'in_use', 'unreachable'] as const
 export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]

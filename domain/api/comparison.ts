@@ -1,4 +1,4 @@
-/** Running the same task with other agents, models or messages: routes. */
+/** Running the same task with other agents, models or messages: routes and a limit. */
 import type { Routes } from './route.ts'
 
 /** How many tasks a comparison has at most, including the original. */

@@ -1,4 +1,4 @@
-/** What a project's setup command left, and is used again for new tasks. */
+/** A project's environment: the files that its setup command left, with which new tasks start. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -8,13 +8,15 @@ const params = z.object({ projectId: ProjectId })
 
 const environment = {
   state: z.enum(['none', 'building', 'ready', 'failed']),
-  /** Since when it is in this state; `null` for `none`. */
+  /** Since when the environment is in this state; `null` for `none`. */
   since: z.iso.datetime().nullable(),
-  /** When the setup that was kept last came to its end; with the seconds that it took, and the bytes on the disk. */
+  /** When the setup ended that made the kept environment. */
   builtAt: z.iso.datetime().nullable(),
+  /** How long that setup took. */
   seconds: z.number().nullable(),
+  /** The size of the kept environment on disk. */
   bytes: z.int().nullable(),
-  /** Why the last setup was not kept, in a sentence. */
+  /** A sentence that says why the environment that the last setup made was not kept. */
   reason: z.string().nullable(),
   /** Whether tasks use an earlier environment, although the last setup failed. */
   usesEarlier: z.boolean(),

@@ -20,7 +20,7 @@ export const ShownFeedback = z.object({
   id: FeedbackId,
   kind: FeedbackKind,
   status: z.enum(['open', 'sent', 'dismissed']),
-  /** The author's permission in the repository when it was read; `null` for checks. */
+  /** The author's permission in the repository at the time when the feedback was read; `null` for checks. */
   right: RepositoryRight.nullable(),
   isKnown: z.boolean(),
   verdict: ReviewVerdict.nullable(),
@@ -35,7 +35,7 @@ export const ShownFeedback = z.object({
   commentId: z.string().nullable(),
   /** The text as first read; later edits are not shown. */
   body: z.string().nullable(),
-  /** A review with very many comments has the text of only the first ones; for the others, body and hunk are empty. */
+  /** The comments of a review. If there are very many, body and hunk are empty for all but the first ones. */
   comments: z.array(LineComment),
   check: FailedCheck.nullable(),
   /** Whether the failed check was on a commit that is no longer the head. */
@@ -81,7 +81,7 @@ export const sendFeedback = defineWrite(feedbackRoutes.sendFeedback, {
   params,
   body: z
     .object({
-      /** The message to the agent; defaults to the one that `/message` returns. */
+      /** The message to the agent; defaults to the message that `readFeedbackMessage` returns. */
       message: required('Enter a message.', limits.messageLength).optional(),
     })
     .optional(),

@@ -1,4 +1,4 @@
-/** Feedback on the pull request of a task: routes. */
+/** Feedback on the pull request of a task: routes and a limit. */
 import type { Routes } from './route.ts'
 
 export const feedbackRoutes = {
@@ -12,5 +12,5 @@ export const feedbackRoutes = {
   setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
 } as const satisfies Routes
 
-/** How many pieces of feedback an answer contains at most; these are the latest. */
+/** The most pieces of feedback in one answer, which contains the latest ones. */
 export const feedbackPage = 100

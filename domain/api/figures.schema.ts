@@ -1,11 +1,11 @@
-/** Figures of tasks, summed from all past events. */
+/** Figures of tasks in a period, summed by group: as JSON and as CSV. */
 import { z } from 'zod'
 import { groupings, measures, type Measure } from '../figures.ts'
 import { saying } from '../kernel/readInput.ts'
 import { defineFile, defineRead } from './call.schema.ts'
 import { figuresRoutes, scopes } from './figures.ts'
 
-// There is one number per measure, with the keys of `Figures`.
+// The cast holds because there is a number for each measure.
 export const FiguresShown = z.object(
   Object.fromEntries(measures.map((measure) => [measure, z.number()])) as Record<Measure, z.ZodNumber>,
 )
@@ -14,7 +14,7 @@ const aDay = { error: saying('must be a day such as 2026-01-31.') }
 const Day = z.iso.date(aDay).refine((day) => day >= '2000-01-01' && day < '3000-01-01', aDay)
 
 const query = {
-  /** The period: days in UTC, both included. Defaults to the last twelve weeks. */
+  /** The first and last day of the period, in UTC, both included. The default period is the last twelve weeks. */
   from: Day.optional(),
   to: Day.optional(),
   by: z.enum(groupings).default('week'),
@@ -22,7 +22,7 @@ const query = {
   scope: z.enum(scopes).default('own'),
 }
 
-/** One group of the figures: `key` is an id, a name or a Monday, and `null` when unknown; `name` is `null` for something deleted. */
+/** The figures of one week, project, agent, model, payer or person. `key` is its id or name, or the Monday of the week, and `null` when unknown. */
 export const FiguresGroup = z.object({
   key: z.string().nullable(),
   name: z.string().nullable(),
@@ -31,8 +31,8 @@ export const FiguresGroup = z.object({
 export type FiguresGroup = z.infer<typeof FiguresGroup>
 
 /**
- * Groups are sorted by cost, then by turns. Weeks are sorted by time, and every week of the period is listed. `others` is the sum of the groups that
- * are not shown.
+ * With `by: 'week'`, the answer has a group for each week of the period, sorted by time. All other groups are sorted by cost, then by turns, and
+ * `others` is the sum of those that are not shown.
  */
 export const getFigures = defineRead(figuresRoutes.getFigures, {
   summary: 'What tasks took in a period: turns, outcomes, times, tokens, cost and pull requests, by group.',
@@ -45,7 +45,7 @@ export const getFigures = defineRead(figuresRoutes.getFigures, {
     total: FiguresShown,
     groups: z.array(FiguresGroup),
     others: z.object({ groups: z.number(), figures: FiguresShown }).nullable(),
-    /** Repeats `mergedPullRequests` of `total`; earlier versions sent `null` for an unknown number. */
+    /** The same number as in `total`. Earlier versions sent `null` when the number was unknown. */
     mergedPullRequests: z.number().nullable(),
   },
   faults: ['forbidden'],

@@ -7,11 +7,11 @@ export const figuresRoutes = {
 } as const satisfies Routes
 
 export const figuresLimits = {
-  /** The most groups that an answer shows; the others are summed up in one. Of figures by week, every week is shown. */
+  /** The most groups in one answer, which sums up the rest as `others`. Weeks are not limited. */
   groups: 50,
   /** The most days that a period can have. */
   days: 1_830,
-  /** The number of weeks of the default period. */
+  /** The number of weeks in the default period. */
   weeks: 12,
 } as const
 

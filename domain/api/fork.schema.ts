@@ -22,7 +22,7 @@ export const forkTask = defineWrite(forkRoutes.forkTask, {
     message: Text.max(limits.descriptionLength).optional(),
     /** Defaults to this task's title. */
     title: Text.max(limits.descriptionLength).optional(),
-    /** Defaults to the agent of that turn. Another agent gets the conversation as text. */
+    /** Defaults to the agent of the turn `executionId`. Any other agent gets the conversation as text. */
     agent: AgentName.optional(),
     codexModel: modelName.nullable().optional(),
   }),
@@ -60,10 +60,11 @@ export const previewUndo = defineRead(forkRoutes.previewUndo, {
     total: z.number(),
     /** Files of the snapshot that would keep their current content because git ignores them now. */
     kept: z.array(z.string()),
-    /** Turns and commands that would no longer count; those in `redone` would count again. */
+    /** The ids of turns and commands that would no longer count. */
     undone: z.array(z.string()),
+    /** The ids of turns and commands that were undone and would count again. */
     redone: z.array(z.string()),
-    /** False when no runner has the files at the moment: then they cannot be compared. */
+    /** False when no runner has the files at the moment, so that `files` could not be determined. */
     compared: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],

@@ -1,4 +1,4 @@
-/** The App at the code host: what a person can reach through it and, for administrators, its status. */
+/** The server's GitHub App: what a person can reach through it and, for administrators, its status. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { defineRead, type AnswerOf } from './call.schema.ts'
@@ -20,7 +20,7 @@ const InstallationOfPerson = z.object({
   count: z.number().nullable(),
   /** The ids of the selected repositories, a few hundred at most; `null` when all are selected, or when the ids were not requested. */
   selected: z.array(z.string()).nullable(),
-  /** Whether more repositories are selected than are listed. */
+  /** Whether more repositories are selected than `selected` lists. */
   isCut: z.boolean(),
   isSuspended: z.boolean(),
   /** Permissions that the App needs and this installation does not grant. */
@@ -32,8 +32,9 @@ export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 
 /**
  * `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App: then only the person's own permissions
- * apply. `installation_id` is what a browser brought back from the code host: 422 `install_callback` unless the person has this installation. Answers
- * of the code host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh` bypass the cache.
+ * apply. `installation_id` comes from the address to which the code host sent the browser back; 422 `install_callback` if the person has no such
+ * installation. Answers of the code host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh` bypass the
+ * cache.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',
@@ -65,7 +66,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
 
 export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 
-/** One part of the answer: a part that could not be read says why, and the other parts are still there. */
+/** One part of the answer. If it could not be read, it says why, and the answer still has the other parts. */
 const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('read'), ...shape }),

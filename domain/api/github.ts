@@ -1,4 +1,4 @@
-/** The App at the code host: what a person can reach through it and, for administrators, its status. Routes and limits. */
+/** The server's GitHub App: routes and limits, and the effects that a webhook delivery can have. */
 import type { Routes } from './route.ts'
 
 export const gitHubRoutes = {
@@ -6,7 +6,7 @@ export const gitHubRoutes = {
   getGitHubRights: { method: 'GET', path: '/admin/github' },
 } as const satisfies Routes
 
-/** How many installations, deliveries and requests are shown; further installations are only counted. */
+/** The most installations, deliveries and requests in one answer. Further installations are only counted. */
 export const mostShown = { installations: 100, deliveries: 50, requests: 100 } as const
 
 export const deliveryEffects = ['handled', 'repeated', 'ignored', 'failed', 'unknown'] as const

@@ -1,4 +1,4 @@
-/** The history of a task: everything recorded, in order, in the form that viewers received live. */
+/** A task's history, in the form that viewers received live, and the seals and the audit bundle that prove it. */
 import { z } from 'zod'
 import { Position } from '../kernel/event.schema.ts'
 import { unreadableReasons } from '../kernel/event.ts'
@@ -40,7 +40,7 @@ const TaskEventItem = z.object({
   }),
 })
 
-/** For an event of the terminal's stream: the revision of the task's stream that it came after. */
+/** For an event of the terminal's stream: the revision of the task's last event before it. */
 const follows = z.number()
 
 /** Terminal output, as `terminal_output` carries it. */
@@ -77,7 +77,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
       .string()
       .regex(/^\d{1,15}\.\d{1,15}$/)
       .optional(),
-    /** Set when the client saves the history as this type of file. Sent with every page; the first page is recorded in the audit log. */
+    /** Set on the request for each page when the client saves the history as a file of this type. The audit log records the first request. */
     export: z.literal('replay').optional(),
   },
   answer: {
@@ -104,7 +104,7 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
   query: { revision: z.coerce.number().int().min(0) },
   answer: {
     data: GitDiff,
-    /** False when the diff was deleted; the figures remain. */
+    /** False when the text of the diff was deleted, of which only the line counts remain. */
     kept: z.boolean(),
   },
   faults: ['not_found'],
@@ -122,7 +122,7 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
     /** The first event that differs from what was recorded or sealed. */
     damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
     isSealing: z.boolean(),
-    /** The newest seal of the log, and how many of these events it provably covers. `null` before the first. */
+    /** The time of the log's newest seal, and how many of the `events` the seal provably covers. `null` before the first seal. */
     seal: z.object({ at: Moment, events: z.number() }).nullable(),
     /** The fingerprint of the key that signs seals; `null` before the first seal. */
     key: z.string().nullable(),
@@ -137,9 +137,9 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
     logId: z.string(),
     /** Counts from 1 and increases with each restore of the log. */
     epoch: z.number(),
-    /** The newest seal: its time, and the number of events under it. `null` before the first. */
+    /** The time of the newest seal, and how many events of the log it covers. `null` before the first seal. */
     seal: z.object({ at: Moment, size: z.number() }).nullable(),
-    /** The keys, newest first; empty before the first seal. The first key is the one that signs. */
+    /** The keys, newest first; empty before the first seal. The first key signs new seals. */
     keys: z.array(
       z.object({
         /** A key's fingerprint, for people to compare: 32 hexadecimal digits in groups of four. */
@@ -157,7 +157,7 @@ const Withheld = z
   .pipe(z.array(z.enum(contentCategories)))
 
 const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-/** Sizes of the log for which the bundle shall contain proofs: the sizes of seals that somebody has kept. The parameter may be repeated. */
+/** The sizes in seals that somebody has kept. The bundle then contains proofs for the log at these sizes. The parameter may be repeated. */
 const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
 
 /**

@@ -1,4 +1,4 @@
-/** The history of a task: routes. */
+/** The history of a task and its seals: routes and limits. */
 import type { Routes } from './route.ts'
 
 export const historyRoutes = {
@@ -12,5 +12,5 @@ export const historyRoutes = {
 /** The most events that one page of a history has. */
 export const historyPageSize = 1_000
 
-/** The most sizes of the log for which one request can ask for proofs in an audit bundle. */
+/** The most sizes of the log for which one request for an audit bundle can ask proofs. */
 export const mostSizesAsked = 50

@@ -31,7 +31,7 @@ const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.opti
   error: imageTexts.unnamed,
 })
 
-/** An image to attach, under any of the field names that clients use. The result is its id. */
+/** An image to attach: its id, its address, or an object with one of them. The result is the id. */
 export const AttachedImage = NamedImage.transform((named, context) => {
   const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
   if (ImageId.safeParse(id).success) return id

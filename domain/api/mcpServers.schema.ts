@@ -1,4 +1,4 @@
-/** MCP servers of a project or a person. The value of a header is write-only: no answer contains it, nor the tokens of a sign-in. */
+/** MCP servers of a project or a person. No answer contains the value of a header or the tokens of a sign-in. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
@@ -11,7 +11,7 @@ import { EnvironmentName } from './projectSettings.schema.ts'
 const Name = z
   .string()
   .max(mcpLimits.nameLength, { error: saying(`can have at most ${mcpLimits.nameLength} characters.`) })
-  // Two underscores separate the server from the tool in the names that agents use.
+  // In an agent's name for a tool, two underscores separate the name of the server from that of the tool.
   .regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, 'Use letters, digits, hyphens and single underscores.')
 
 const Word = Text.max(mcpLimits.wordLength)
@@ -21,7 +21,7 @@ const Url = Word.trim().regex(
   'Enter an address that begins with https:// or http://, without a password in it.',
 )
 
-/** Headers that the connection itself needs, or that MCP uses. */
+/** Headers that people cannot set, because the connection itself or MCP uses them. */
 const reservedHeaders =
   /^(host|connection|content-.*|transfer-encoding|te|upgrade|accept.*|expect|mcp-.*|cookie)$/i
 
@@ -87,7 +87,7 @@ export type McpServerInput = z.infer<typeof McpServerInput>
 export const ShownMcpServer = McpServer
 export type ShownMcpServer = z.infer<typeof ShownMcpServer>
 
-/** A server of the repository's `.mcp.json`, offered for adding; `secrets` names the variables that it uses. */
+/** A server in the repository's `.mcp.json`, which people can add. `secrets` has the names of the variables that the server uses. */
 export const SuggestedMcpServer = z.discriminatedUnion('kind', [
   z.object({
     name: z.string(),
@@ -100,7 +100,7 @@ export const SuggestedMcpServer = z.discriminatedUnion('kind', [
 ])
 export type SuggestedMcpServer = z.infer<typeof SuggestedMcpServer>
 
-/** What an agent's program is told of a server in its arguments. */
+/** The words about a server that the agent's program gets as arguments. */
 const wordsOf = (server: McpServerInput): readonly unknown[] => [
   server.toolsOff.map((tool) => `mcp__${server.name}__${tool}`),
   server.kind === 'local' ? [server.command, server.args] : [],
@@ -189,7 +189,7 @@ export const testOwnMcpServer = defineWrite(mcpServerRoutes.testOwnMcpServer, {
 })
 
 const page = {
-  /** The origin of the person's page, to which the sign-in returns. */
+  /** The origin of the page that the person has open, to which the sign-in returns. */
   body: z.object({ origin: z.url().max(300) }),
   answer: { url: z.string() },
   faults: ['not_found', 'mcp_sign_in_failed'],

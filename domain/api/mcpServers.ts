@@ -24,12 +24,12 @@ export const mcpLimits = {
   /** The most characters of a command, an argument, an address or the name of a tool. */
   wordLength: 4_000,
   args: 50,
-  /** The most characters of the commands and switched-off tools of all servers together, since each kind may be passed to the agent's program as one argument. */
+  /** The most characters of all servers' commands and switched-off tools together, because the agent's program may get them all in one argument. */
   commandLength: 48_000,
   secrets: 20,
   tools: 200,
   toolNameLength: 128,
   valueLength: 4_096,
-  /** Shorter values could not be redacted without redacting ordinary words. */
+  /** The fewest characters of a header's value, because redacting shorter values would redact ordinary words. */
   valueAtLeast: 8,
 } as const

@@ -1,4 +1,4 @@
-/** Previews of what listens in a task's sandbox. */
+/** Previews of the programs that listen on ports in a task's sandbox. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -8,7 +8,7 @@ const Port = z.int().min(1).max(65_535)
 
 export const ListeningPort = z.object({
   port: Port,
-  /** The name of the process that listens, which it chose itself; `null` when it is not known. */
+  /** The name of the listening process, as chosen by the process itself; `null` when the name is not known. */
   process: z.string().nullable(),
 })
 export type ListeningPort = z.output<typeof ListeningPort>
@@ -20,7 +20,7 @@ export const listPorts = defineRead(previewRoutes.listPorts, {
     ports: z.array(ListeningPort),
     /** Whether a sandbox of the task runs. */
     running: z.boolean(),
-    /** Why this server has no previews, in a sentence; `null` when it has. */
+    /** A sentence that says why this server has no previews; `null` when it has previews. */
     unavailable: z.string().nullable(),
   },
   faults: ['not_found'],

@@ -1,4 +1,4 @@
-/** Previews of what listens in a task's sandbox: routes. */
+/** Previews of the programs that listen on ports in a task's sandbox: routes. */
 import type { Routes } from './route.ts'
 
 export const previewRoutes = {

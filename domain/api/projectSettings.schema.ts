@@ -29,7 +29,7 @@ const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes
   error: saying('can have at most 32 KiB.'),
 })
 
-/** A variable. `PATH` adds folders below the workspace and the home to those that the sandbox searches for programs. */
+/** A variable. A variable `PATH` adds folders, below the workspace or the home, in which the sandbox searches for programs. */
 export const ProjectVariable = z
   .object({ name: AnyName, value: Value })
   .superRefine(({ name, value }, { addIssue }) => {
@@ -48,8 +48,8 @@ export const ProjectVariable = z
 export type ProjectVariable = z.infer<typeof ProjectVariable>
 
 /**
- * A host that sandboxes may reach: `host`, `*.suffix`, or either with a port; a numeric address counts as a host. `owner/name` is a repository of the
- * local code host: apart from the project's own, sandboxes can read only the listed ones.
+ * A host that sandboxes may reach: `host`, `*.suffix`, or either with a port; a numeric address counts as a host. Or `owner/name`, a repository of
+ * the local code host that sandboxes may read, in addition to the project's own repository.
  */
 export const AllowedHost = z
   .string()
@@ -94,7 +94,7 @@ export const ProjectServiceInput = z.object({
     (command) => command.trim() !== '',
     'Enter the command that starts the service.',
   ),
-  /** The service is ready once a process listens on this TCP port of the sandbox; `null`: as soon as it runs. */
+  /** The service is ready once a process listens on this TCP port of the sandbox. With `null`, the service is ready as soon as it runs. */
   readyPort: z
     .int()
     .min(1, 'Enter a port from 1 to 65535.')
@@ -103,12 +103,12 @@ export const ProjectServiceInput = z.object({
     .default(null),
 })
 
-/** The address of a gateway that speaks a provider's protocol. Its path is kept. */
+/** The address of a gateway that speaks a provider's protocol. The address may contain a path. */
 const ModelAddress = Text.trim()
   .max(agentKeyLimits.addressLength)
   .pipe(z.url({ protocol: /^https?$/, error: 'Enter an address such as https://gateway.example.org.' }))
   .refine((address) => !/[@?#]/.test(address), 'Enter the address without a password or parameters.')
-  // Each request appends `/v1` to this address, or for Google `/v1beta`.
+  // `/v1` and `/v1beta` at the end are removed, because each request appends `/v1`, or for Google `/v1beta`.
   .transform((address) => address.replace(/\/+$/, '').replace(/\/v1(?:beta)?$/, ''))
 
 const Mode = z.enum(feedbackModes)
@@ -119,12 +119,12 @@ const tries = (most: number) =>
     .max(most, { error: saying(`can be at most ${most}.`) })
 
 const ShownRule = z.object({
-  /** For reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
+  /** What happens to reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
   reviews: Mode,
   checks: Mode,
-  /** The most turns that try to fix the checks of a commit automatically. */
+  /** The most automatic turns that try to fix the failed checks of one commit. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
-  /** The most turns that try to fix the checks of a pull request automatically within 24 hours. */
+  /** The most automatic turns within 24 hours that try to fix the failed checks of one pull request. */
   triesPerDay: tries(feedbackLimits.triesPerDay),
   resolves: z.boolean(),
 })
@@ -161,29 +161,29 @@ const IssueDecision = z.object({
 export const ShownSettings = z.object({
   /** A command that runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
-  /** Variables that the setup, commands and the agent get. */
+  /** Variables that the setup command, people's commands and the agent get. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Secrets that the setup and commands get, and the agent where marked. No answer contains a value. */
+  /** Secrets that the setup command and people's commands get, and with `forAgent` the agent too. No answer contains a secret's value. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
   /** The project's own keys for the models of agents, without their values. */
   modelKeys: z.array(ProjectModelKey),
-  /** Hosts that may be reached in addition to the code host, on ports 80 and 443 unless a port is given, and repositories of the local code host. */
+  /** The entries of the host list, as `AllowedHost` describes them. A host without a port may be reached on the ports 80 and 443. */
   egress: z.array(z.string()),
-  /** Whether agents may use their model provider's web search, page fetching and tool servers, which bypass the host list above. */
+  /** Whether agents may use their model provider's web search, page fetching and tool servers, which bypass the host list `egress`. */
   modelFetches: z.boolean(),
-  /** Names of clean filters of `.gitattributes` whose files may be published unfiltered. */
+  /** The names of clean filters in `.gitattributes` that need not run: their files may be published unfiltered. */
   allowedFilters: z.array(z.string()),
   /** Whether the first turn that changes something opens a draft pull request. */
   draftPullRequests: z.boolean(),
   /** Repositories of the code host, as `owner/name`, that are fetched as submodules with the permissions of the person who runs the task. */
   submodules: z.array(z.string()),
-  /** The version of `.claude/settings.json` whose hooks run, by its SHA-256; `null`: none. */
+  /** The SHA-256 of the version of `.claude/settings.json` whose hooks may run; `null` when no hooks may run. */
   allowedHooks: z.object({ hash: z.string(), since: Moment }).nullable(),
   /** Processes that run beside the agent in its sandbox. */
   services: z.array(z.object({ name: z.string(), command: z.string(), readyPort: z.int().nullable() })),
   feedback: ShownRule,
   issues: ShownIssueRule,
-  /** Recent outcomes for issues, latest first. */
+  /** The recent decisions about issues, latest first. */
   issueDecisions: z.array(IssueDecision),
   /** Why the issues cannot be read, and since when; `null` while they can be read. */
   issuesUnread: z.object({ reason: z.string(), since: Moment }).nullable(),
@@ -196,16 +196,16 @@ export type HostSuggestion = z.infer<typeof HostSuggestion>
 
 const hookOption = z.string().max(500).exactOptional()
 
-/** A hook of a repository for `claude`. Hooks of other kinds, or with other options, are refused, so that what is shown is all that runs. */
+/** A hook of a repository for `claude`. Hooks of other kinds or with other options are refused, so that people see everything that would run. */
 export const RepositoryHook = z.object({
-  /** The kind of moment at which the hook runs, such as `PostToolUse`. */
+  /** The event at which the hook runs, such as `PostToolUse`. */
   event: z.string().regex(/^[A-Za-z]{1,50}$/),
-  /** What the hook runs for, for example the names of tools; left out when it runs for everything. */
+  /** Limits the event to some cases, for example to tools by their names; left out when the hook runs in every case. */
   matcher: hookOption,
   hook: z.strictObject({
     type: z.literal('command'),
     command: z.string().min(1).max(settingsLimits.hookCommandLength),
-    /** A further rule for when the hook runs, such as `Bash(git *)`. */
+    /** A further condition for the hook, such as `Bash(git *)`. */
     if: hookOption,
     timeout: z.number().positive().exactOptional(),
     statusMessage: hookOption,
@@ -228,18 +228,18 @@ export const RepositoryHooks = z.discriminatedUnion('kind', [
 ])
 export type RepositoryHooks = z.infer<typeof RepositoryHooks>
 
-/** What the files of a repository say about the environment that it needs, and settings that would provide it. Nothing applies until it is saved. */
+/** The environment that a repository needs, according to its files, and settings that would provide it. People must save settings to apply them. */
 export const DetectedEnvironment = z.object({
-  /** Each file that says something, and what it says. */
+  /** The files that say something about the environment. */
   found: z.array(z.object({ file: z.string(), says: z.string() })),
   /** The proposed setup command; empty for none. */
   setupCommand: z.string(),
-  /** The hosts that the setup command needs by default, each with the file that it is for. */
+  /** The hosts that the proposed setup command needs, each with the file because of which it is needed. */
   hosts: z.array(HostSuggestion),
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
   /** Ports on which the repository's own programs listen. */
   ports: z.array(z.int()),
-  /** Sentences about what the files ask for and tasks do not get. */
+  /** Sentences about things that the files ask for but tasks do not get. */
   notes: z.array(z.string()),
 })
 export type DetectedEnvironment = z.infer<typeof DetectedEnvironment>
@@ -253,8 +253,8 @@ export const ShownRepository = z.object({
       /** `owner/name` when the submodule is on the same code host, else its address. */
       repository: z.string(),
       /**
-       * `public` submodules are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read the
-       * submodule. `elsewhere`: the submodule is on another host.
+       * `public`: the submodule is always fetched. `private`: it is fetched if the settings list it. `hidden`: the project's owner may not read it.
+       * `elsewhere`: it is on another host.
        */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),
@@ -266,7 +266,7 @@ export const ShownRepository = z.object({
   isShallow: z.boolean(),
   /** `null` when the repository has no hooks. */
   hooks: RepositoryHooks.nullable(),
-  /** Left out by a runner of an earlier version. */
+  /** Left out when the runner is of an earlier version. */
   detected: DetectedEnvironment.exactOptional(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>
@@ -285,7 +285,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
   params,
   answer: {
     settings: ShownSettings,
-    /** Hosts that the repository's package managers are configured to use, if a runner knows any. */
+    /** Hosts that the configuration of the repository's package managers names, if a runner has read it. */
     suggestions: z.array(HostSuggestion),
   },
   faults: ['not_found'],
@@ -332,8 +332,8 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
     /**
-     * A key with its address, which replaces the project's key at this provider; `value: null` removes the key. The provider is asked first, and a
-     * key that it refuses is not stored.
+     * A key with its address, which replaces the project's key for this provider; `value: null` removes the key. The server first tries the key at
+     * the provider, and does not store a key that the provider refuses.
      */
     modelKey: z
       .object({
@@ -359,7 +359,7 @@ export const setProjectSecret = defineWrite(projectSettingsRoutes.setProjectSecr
       settingsLimits.secretLength,
       'A secret needs at least 8 characters so that it can be redacted from output. Use a variable for shorter values.',
     ),
-    /** Whether the agent gets the secret too, in addition to the setup and commands. */
+    /** Whether the agent gets the secret too, in addition to the setup command and people's commands. */
     forAgent: z.boolean().optional(),
   }),
   answer: { settings: ShownSettings },

@@ -14,7 +14,7 @@ const Call = z.object({
   target: z.string().nullable(),
   additions: z.number().nullable(),
   deletions: z.number().nullable(),
-  /** The revision of the task's stream at which the tool call ended. Links to the call name this revision. */
+  /** The revision of the task's stream at which the tool call ended. Links to the tool call contain this revision. */
   moment: z.number(),
 })
 
@@ -23,7 +23,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
   params: z.object({ taskId: TaskId }),
   query: { path: Text.min(1).max(4_096) },
   answer: {
-    /** The git object name of the file content that the ranges are about; `null` from a runner of an older version. */
+    /** The git object name of the file's content to which `ranges` belong; `null` when the runner is of an older version. */
     blob: z.string().nullable(),
     /** The ranges in order, from line 1 to the last line. */
     ranges: z.array(
@@ -33,8 +33,8 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         /** The turn that wrote the lines; `null` when they are older than the task or somebody else wrote them. */
         executionId: z.string().nullable(),
         /**
-         * The tool call that wrote the lines, from the `calls` of its turn; `null` when several calls may have written them, or when no call is
-         * recorded.
+         * The id of the tool call that wrote the lines, which is among the `calls` of the turn; `null` when several calls may have written the lines,
+         * or when no call is recorded.
          */
         callId: z.string().nullable(),
       }),
@@ -45,7 +45,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         taskId: z.string(),
         executionId: z.string(),
         kind: z.enum(['turn', 'command']),
-        /** The turn's number among the turns and commands of its task, from 1; `null` for a turn of another task. */
+        /** The turn's number among the turns and commands of the task, from 1; `null` for a turn of another task. */
         number: z.number().nullable(),
         /** The revision of the requested task's stream at which the turn ended; `null` for a turn of another task. */
         moment: z.number().nullable(),
@@ -54,11 +54,11 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         /** The message that requested the turn, cut to 500 characters; `null` for a turn of another task, and when the message was erased. */
         prompt: z.string().nullable(),
         at: Moment.nullable(),
-        /** The turn's edits of this file, by the ids of their entries in the command log. A shell command may have written to the file as well. */
+        /** The ids of the command log's entries for the turn's edits of this file. A shell command may have written to the file as well. */
         edits: z.array(z.string()),
         /** How many of the turn's tool calls could have written any file: shell commands, and tools of which only the name is known. */
         otherCalls: z.number(),
-        /** The tool call that wrote all of the turn's lines in this file; `null` when several calls wrote them, or when the call is unknown. */
+        /** The tool call that wrote all lines of the turn in this file; `null` when several tool calls wrote them, or when it is unknown. */
         call: Call.nullable(),
         calls: z.array(Call),
       }),

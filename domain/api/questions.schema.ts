@@ -14,7 +14,7 @@ export const ShownQuestion = z.object({
   status: z.enum(['open', 'answered', 'withdrawn']),
   /** `null` when the question was erased; then `body` is `null` too. */
   title: z.string().nullable(),
-  /** Markdown: the plan, or for a permission the command or diff. `null` for other questions, and when it was erased. */
+  /** In Markdown: the plan to approve, or the command or diff to permit. `null` for other questions, and when the question was erased. */
   body: z.string().nullable(),
   options: z.array(QuestionOption),
   /** The fields of a form; empty for other questions. */
@@ -32,7 +32,7 @@ export const ShownQuestion = z.object({
   answeredBy: z.string().nullable(),
   /** How the agent gets the answer: at once, or with the message that starts its next turn. */
   delivery: z.enum(['agent', 'next_turn']).nullable(),
-  /** Whether a waiting agent was given the answer. */
+  /** Whether an agent that waited for the answer was given it. */
   isDelivered: z.boolean(),
   position: Position,
   version: z.number(),
@@ -41,7 +41,7 @@ export type ShownQuestion = z.infer<typeof ShownQuestion>
 
 const text = Text.max(answerLength)
 
-/** An answer. A text that equals an option's value chooses that option. */
+/** An answer to a question. A text that equals the value of an option chooses this option. */
 export const AnswerInput = z.union([
   text,
   z.object({

@@ -1,4 +1,4 @@
-/** Questions of an agent: routes. */
+/** Questions of an agent: routes and limits. */
 import type { Routes } from './route.ts'
 
 export const questionRoutes = {
@@ -6,7 +6,7 @@ export const questionRoutes = {
   answerQuestion: { method: 'POST', path: '/tasks/:taskId/questions/:questionId/answer' },
 } as const satisfies Routes
 
-/** How many questions of a task a list contains at most: the latest. */
+/** The most questions of a task in one list, which contains the latest ones. */
 export const questionsPage = 500
 
 /** The most characters that a person can write in an answer. */

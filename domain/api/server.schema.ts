@@ -39,13 +39,13 @@ export const AgentState = z.object({
   name: AgentName,
   installed: z.boolean(),
   version: z.string().nullable(),
-  /** Why the agent cannot run and how to fix that, in a sentence; `null` when it can run. */
+  /** A sentence that says why the agent cannot run and how to change this; `null` when the agent can run. */
   missing: z.string().nullable(),
   /** Whether the agent's key is passed into its sandbox, where every process can read it. */
   keyInSandbox: z.boolean(),
   /** The provider for which a person or a project may bring a key; absent when the agent takes none. */
   ownKey: z.enum(keyProviders).optional(),
-  /** The models that the agent last reported, or otherwise those known in advance, by the names used to request them; there may be others. */
+  /** The models that the agent last reported or, without a report, those known in advance. The agent may have others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>
@@ -54,7 +54,7 @@ export const getAgents = defineRead(serverRoutes.getAgents, {
   summary:
     "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',
-  /** The project whose keys count besides the person's own; without it, the keys of all of the person's projects count. */
+  /** The project whose model keys count besides the person's own. Without this parameter, the keys of all projects of the person count. */
   query: { project: ProjectId.optional() },
   answer: { agents: z.array(AgentState) },
   faults: ['not_found'],

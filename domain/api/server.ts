@@ -1,4 +1,4 @@
-/** The server and its agents: routes. */
+/** The server and its agents: routes, and the path for webhooks. */
 import type { Routes } from './route.ts'
 
 export const serverRoutes = {
@@ -7,5 +7,5 @@ export const serverRoutes = {
   getAgents: { method: 'GET', path: '/agents' },
 } as const satisfies Routes
 
-/** The path to which the code host delivers webhooks: outside of the API, without a session. */
+/** The path to which the code host delivers webhooks. It is not part of the API and needs no session. */
 export const webhookPath = '/webhooks/github'

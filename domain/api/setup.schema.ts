@@ -27,14 +27,14 @@ export const beginSetup = defineWrite(setupRoutes.beginSetup, {
     'A manifest for the GitHub App, and the address that a form posts it to. For an administrator, or with the code that the server printed at its start.',
   open: 'anybody',
   body: z.object({
-    /** The code that the server printed. */
+    /** The code that the server printed at its start. */
     code: Text.max(200).optional(),
     /** The owner of the App: an organization, or `null` for the person who is signed in at the code host. */
     organization: login.nullable(),
     name: Text.trim().min(1).max(longestAppName),
     /** The server's public address, as confirmed by the person who sets it up. */
     publicUrl: z.url({ protocol: /^https?$/ }).max(200),
-    /** Whether the code host can reach that address to deliver webhooks. */
+    /** Whether the code host can reach `publicUrl` to deliver webhooks. */
     hooks: z.boolean(),
     isPublic: z.boolean(),
     workflows: z.boolean(),

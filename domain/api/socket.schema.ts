@@ -1,4 +1,4 @@
-/** The live connection: what the server and a client send. Everything that comes from the log has a position and a version. */
+/** The live connection: the messages that the server and a client send each other. A message about an event has the event's position and version. */
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
 import { Position } from '../kernel/event.schema.ts'
@@ -64,8 +64,8 @@ interface Caused {
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
- * How far a viewer has got in a task: the position of the last event that it received and, optionally, how many messages of the task's room it
- * received for that event. An event is sent as up to four messages. A viewer that gives the number gets only those that it missed.
+ * How far a viewer has got in a task: the position of the last event that it received and, optionally, how many of this event's messages it received.
+ * An event is sent as up to four messages. A viewer that gives their number gets only the messages that it missed.
  */
 export const ResumeCursor = z.union([
   Position,
@@ -77,8 +77,8 @@ export type ResumeCursor = z.infer<typeof ResumeCursor>
 export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
- * The answer to `join_task`, for a client that gives a callback. Everything up to `position` is in the history; everything after it arrives live, in
- * order. `resync`: too many events were missed to be sent again, so the client must read the history.
+ * The answer to `join_task`, for a client that gives a callback. All events up to `position` are in the history, and all later events arrive live, in
+ * order. `resync` is true when too many events were missed to be sent again: the client must then read the history.
  */
 export type JoinAnswer =
   | { readonly joined: true; readonly resync: boolean; readonly position: Position | null }
@@ -88,9 +88,9 @@ export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
   /** A message is new, edited or withdrawn. It has the position and revision of the event that changed it. */
   chat_message: (message: ChatMessage & Caused) => void
-  /** Pieces of a message that is being written, sent at once and without guarantee. They have no place in the log, and resuming does not depend on them. */
+  /** Pieces of a message while the agent writes it, sent at once. They are not in the log, and pieces that a viewer misses are not sent again. */
   chat_message_words: (words: MessageWords) => void
-  /** Like `chat_message_words`, for a thought: its `messageId` is that of the entry that the command log gets once the thought is complete. */
+  /** Like `chat_message_words`, for a thought. `messageId` is the id of the entry that the command log gets once the thought is complete. */
   thought_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
@@ -105,7 +105,8 @@ export interface ServerEvents {
   question_answered: (change: QuestionChanged) => void
   question_withdrawn: (change: QuestionChanged) => void
   /**
-   * An event of the task that no `chat_message` is sent for. Each revision of the task is sent in one of the two, so that clients can detect a gap.
+   * An event of the task for which no `chat_message` is sent. Each revision of the task is sent as `task_event` or as `chat_message`, so that clients
+   * can detect a gap.
    */
   task_event: (event: TaskEventMessage) => void
   /** Too many events were missed to be sent again: the client must read the history. */

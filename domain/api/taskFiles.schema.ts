@@ -1,4 +1,4 @@
-/** The files of a task: what is at a path, and which paths contain a search. */
+/** The files of a task: reading a file or folder, and searching for files by path. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { saying } from '../kernel/readInput.ts'
@@ -10,13 +10,13 @@ import { isRepositoryPath, taskFileLimits, taskFileRoutes } from './taskFiles.ts
 export const FileEntry = z.object({
   /** Bytes that are not UTF-8 are replaced by U+FFFD. */
   name: z.string(),
-  /** `repository`: a folder with a repository of its own. `other`: no plain file, for example a pipe. */
+  /** `repository`: a folder with a git repository of its own. `other`: something like a pipe or a device. */
   kind: z.enum(['folder', 'file', 'link', 'repository', 'other']),
   /** The size of a file in bytes. */
   size: z.number().nullable(),
-  /** Where a link leads, which is never followed. A long target is cut. */
+  /** The target of a symbolic link, cut if it is long. Links are never followed. */
   target: z.string().nullable(),
-  /** Whether the name can be a part of `path`. */
+  /** Whether the entry can be opened: whether its name can be a part of the parameter `path`. */
   opens: z.boolean(),
 })
 export type FileEntry = z.infer<typeof FileEntry>
@@ -28,7 +28,7 @@ export const TaskFile = z.object({
   target: z.string().nullable(),
   /** The type of an image. */
   mediaType: z.string().nullable(),
-  /** The text, or an image in base64, written again without anything but its pixels. With `download`, the file in base64; `null` if it is too large. */
+  /** The text, or in base64 an image encoded anew so that only its pixels remain. With `download`, the file in base64; `null` if too large. */
   content: z.string().nullable(),
   /** Whether `content` is only the beginning. */
   cut: z.boolean(),
@@ -37,7 +37,7 @@ export const TaskFile = z.object({
 })
 export type TaskFile = z.infer<typeof TaskFile>
 
-/** Where the files were read: in the workspace, in what was saved after a turn, or in a branch as last fetched: that of the task, or its base. */
+/** Where the files were read: in the workspace, in the copy saved after a turn, or in the task's branch (`pushed`) or base branch as last fetched. */
 export const FilesFrom = z.object({
   kind: z.enum(['workspace', 'saved', 'pushed', 'base']),
   branch: z.string(),
@@ -58,14 +58,14 @@ export const findTaskFiles = defineRead(taskFileRoutes.findTaskFiles, {
     download: z.literal('true').optional(),
   },
   answer: {
-    /** The paths that were searched for. */
+    /** The paths that the search found. */
     files: FoundFiles.optional(),
     /** The entries of a folder, folders first, at most 1,000. */
     entries: z.array(FileEntry).optional(),
     /** How many more entries the folder has. */
     leftOut: z.number().optional(),
     file: TaskFile.optional(),
-    /** Missing in an answer to a search. */
+    /** Missing in the answer to a search. */
     from: FilesFrom.optional(),
   },
   faults: ['not_found', 'not_initialized'],

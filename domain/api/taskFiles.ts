@@ -7,16 +7,17 @@ export const taskFileRoutes = {
 
 export const taskFileLimits = {
   pathLength: 4_096,
-  /** How many entries of a folder are listed. */
+  /** The most entries of a folder that are listed. */
   entries: 1_000,
-  /** How many bytes of a text are shown. */
+  /** The most bytes of a text that are shown. */
   textBytes: 512 * 1_024,
-  /** The largest image that is shown, and the largest file that can be downloaded, in bytes. */
+  /** The most bytes of an image that is shown. */
   imageBytes: 10_000_000,
+  /** The most bytes of a file that can be downloaded. */
   downloadBytes: 8 * 1_024 * 1_024,
 } as const
 
-/** Whether a path names something in a repository; '' is the top folder. Git's own folder is not part of one, and no path leads out of it. */
+/** Whether the path may be read in a repository. `''` is the repository's top folder. Paths into `.git` or out of the repository are refused. */
 export function isRepositoryPath(path: string): boolean {
   return (
     path === '' ||

@@ -31,12 +31,12 @@ export const TaskStatus = z.enum(taskStatuses)
 export const ShownPullRequest = z.object({
   /** `null` until the pull request was read for the first time. */
   state: z.enum(pullRequestStates).nullable(),
-  /** The login of the person who merged it; `null` when no person did so explicitly. */
+  /** The login of the person who merged the pull request; `null` when nobody merged it explicitly. */
   mergedBy: z.string().nullable(),
   mergedAt: Moment.nullable(),
-  /** Why the code host does not show the pull request at the moment, in which case `state` may be outdated; `null` while it does. */
+  /** Why the code host does not show the pull request at the moment, so that `state` may be outdated; `null` while it shows the pull request. */
   unreadable: UnreadableCode.nullable(),
-  /** The result of its reviews and checks, and the commit that they are for; missing until first read. */
+  /** The result of the pull request's reviews and checks, and the commit to which it applies; missing until first read. */
   standing: z
     .object({
       /** `null` when no review is required and no reviewer approved or requested changes. */
@@ -65,9 +65,9 @@ export const Task = z.object({
     githubOwner: z.string(),
   }),
   branch: z.string(),
-  /** The model requested for the agent. */
+  /** The model requested for `modelAgent`, whichever agent this is: the name of the field is older than the other agents. */
   codexModel: z.string().nullable(),
-  /** The agent for which this model and effort were chosen; another agent uses its own defaults. */
+  /** The agent for which model and effort were chosen. Any other agent uses its own defaults. */
   modelAgent: AgentName,
   /** The chosen effort; absent when the agent uses its own default. */
   effort: z.string().optional(),
@@ -77,7 +77,7 @@ export const Task = z.object({
   /** The kind of question that the agent waits for a person to answer; `null` when it waits for nothing. */
   waitingFor: QuestionKind.nullable(),
   workingBranch: z.string().nullable(),
-  /** The branch checked out in the task's workspace, or the short id of a commit; `null` until that is recorded. */
+  /** The branch checked out in the task's workspace, or the short id of the commit if none is; `null` until recorded. */
   currentBranch: z.string().nullable(),
   prUrl: z.string().nullable(),
   prNumber: z.number().nullable(),
@@ -95,33 +95,33 @@ export const Task = z.object({
       endedAt: Moment.nullable(),
       steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
       cancelRequested: z.boolean(),
-      /** How the turn ended; missing before its end, and in records older than this field. */
+      /** How the turn or command ended; missing before its end, and when it was recorded before this field existed. */
       outcome: z.enum(['completed', 'failed', 'cancelled']).optional(),
-      /** The turn's model usage; missing until some is recorded. */
+      /** The usage of models by the turn; missing until some is recorded. */
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
-  /** The turn of another task from which this one was created, with that task's title at the time. */
+  /** The turn of another task from which this task was created, with the other task's title at that time. */
   forkedFrom: z
     .object({
       taskId: z.string(),
       executionId: z.string(),
       title: z.string(),
-      /** Whether the agent resumes the session, or gets the conversation as text. */
+      /** Whether the agent resumes the other task's session; otherwise it gets the conversation as text. */
       resumes: z.boolean(),
     })
     .optional(),
   forks: z.array(z.object({ taskId: z.string(), executionId: z.string(), title: z.string() })).optional(),
-  /** The task to which this one is an alternative, with that task's title at the time. */
+  /** The task to which this task is an alternative, with its title at the time when this task was created. */
   original: z.object({ taskId: z.string(), title: z.string() }).optional(),
   alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   issue: z.object({ number: z.number(), url: z.string() }).optional(),
   undone: z.array(z.string()).optional(),
-  /** The latest undo, until the task goes on: the undo's id, and the turn or undo that it undid. */
+  /** The latest undo, until the task is continued: the undo's id, and the id of the turn, command or undo that it undid. */
   lastUndo: z.object({ id: z.string(), executionId: z.string() }).optional(),
   /**
-   * Set when a stream of the task is damaged: which stream, from which event on, and why. With `task`, nothing can be added to the task, and nothing
-   * runs in it. With `terminal`, only printed output is affected, and the task goes on. Missing when everything can be read.
+   * Set when a stream of the task is damaged: which stream, from which event on, and why. A task whose own stream is damaged cannot be continued.
+   * When only the terminal's stream is damaged, some printed output is lost, and the task can be continued. Missing when everything can be read.
    */
   unreadable: z
     .object({
@@ -138,25 +138,25 @@ export const Task = z.object({
     costUsd: z.number(),
     model: z.string().nullable(),
   }),
-  /** How much of its model's context window the agent's conversation takes; missing or `null` while that is not known. */
+  /** How much of the model's context window the agent's conversation takes; missing or `null` when unknown. */
   context: z.object({ usedTokens: z.number(), windowTokens: z.number() }).nullable().optional(),
   changes: z
     .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
     .nullable(),
   pullRequestPending: z.boolean(),
-  /** The fault of the last attempt to publish; missing when that succeeded, and during the next attempt. */
+  /** The fault of the last attempt to publish; missing when the attempt succeeded, and while another attempt runs. */
   publishingFault: z.string().optional(),
   /** The state of the pull request at the code host; missing until first read. */
   pullRequest: ShownPullRequest.optional(),
-  /** Present when something has run since the last publication: there may be unpublished work. */
+  /** Set when something has run since the last publication, so that there may be unpublished work. */
   laterWork: z.literal(true).optional(),
-  /** The outcome of the last clean-up for branch and workspace; missing before the first, and again once somebody continues the task. */
+  /** What became of branch and workspace in the last clean-up; missing before the first clean-up, and again once somebody continues the task. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
     .optional(),
   /**
-   * The progress of the latest clean-up: `request` is its id, `null` once its outcome is shown or no longer counts; `work` says where the work was
-   * when the removal began. Missing before the first clean-up.
+   * The progress of the latest clean-up; missing before the first clean-up. `request` is the clean-up's id, and `null` once `cleanUp` shows its
+   * outcome or the outcome no longer counts. `work` says where the task's work was when the removal of the workspace began.
    */
   cleaning: z
     .object({
@@ -167,7 +167,7 @@ export const Task = z.object({
     .optional(),
   /** The position of the task's creation, by which tasks are sorted. */
   position: Position,
-  /** The revision of the task's stream up to which this is current. */
+  /** The revision of the task's stream up to which these fields are current. */
   version: z.number(),
 })
 export type Task = z.infer<typeof Task>
@@ -180,7 +180,7 @@ export const ChangedFile = z.object({
   deletions: z.number(),
   binary: z.boolean(),
   diff: z.string(),
-  /** The path is a nested repository, which no pull request includes. */
+  /** Set when the path is a nested repository, which no pull request includes. */
   leftOut: z.literal(true).optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
@@ -195,7 +195,7 @@ export const GitDiff = z.object({
   commitComparison: z.object({ ahead: z.number(), behind: z.number() }),
   baseBranch: z.string(),
   truncated: z.boolean(),
-  /** The git tree that this diff shows, from which a pull request is made. `null` while an agent is writing, and for a base other than the recorded one. */
+  /** The hash of the git tree that this diff shows. `null` while an agent is writing, and when the base is not the recorded one. */
   tree: z.string().nullable(),
   version: z.number(),
 })
@@ -253,7 +253,7 @@ export const updateTask = defineWrite(taskRoutes.updateTask, {
     description: required('Please enter a task description', limits.descriptionLength).optional(),
     codexModel: modelName.nullable().optional(),
     effort: effortName.nullable().optional(),
-    /** The agent that model and effort were chosen for; defaults to the task's agent. */
+    /** The agent for which model and effort were chosen; defaults to the task's agent. */
     agent: AgentName.optional(),
     /** The mode that applies from the next turn on. */
     mode: AgentMode.optional(),
@@ -300,7 +300,7 @@ export const cancelTask = defineWrite(taskRoutes.cancelTask, {
 export const getTaskDiff = defineRead(taskRoutes.getTaskDiff, {
   summary: 'The changes of the task, compared with the merge base.',
   params,
-  // Without the query, the changes are compared with the recorded branch.
+  // Without `baseBranch`, the changes are compared with the recorded base branch.
   query: {
     baseBranch: z.union([z.literal('').transform(() => undefined), branchName('Name a branch.')]).optional(),
   },
@@ -329,10 +329,10 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
   params,
   answer: {
     pr: PullRequest.nullable(),
-    /** A proposal from the task and the chat; once there is a pull request, the title and body as they were last sent. */
+    /** A title and body made from the task and the chat; once there is a pull request, the title and body as last sent to the code host. */
     proposal: z.object({ title: z.string(), body: z.string() }),
     autoUpdate: z.boolean(),
-    /** How many files the agent left for people, and a text in Markdown that names them, for the description; absent when there are none. */
+    /** The number of files that the agent left for people, and a Markdown text for the description that names them; absent without such files. */
     artifacts: z.object({ count: z.number(), text: z.string() }).optional(),
   },
   faults: ['not_found'],
@@ -347,11 +347,11 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
       body: Text.max(60_000).optional(),
       /** Whether the pull request is opened as a draft; `false` also marks an existing draft as ready. */
       draft: z.boolean().optional(),
-      /** Whether each successful turn updates the pull request from now on; if missing, this stays as it is. */
+      /** Whether each successful turn updates the pull request from now on. If missing, the current choice stays. */
       autoUpdate: z.boolean().optional(),
-      /** Opens a new pull request to replace one that was merged or closed; without this, the request is refused. */
+      /** Opens a new pull request when the task's last one was merged or closed. Without this field, the request is then refused. */
       openNew: z.boolean().optional(),
-      /** The `tree` of the diff that the person looked at, even if `null`: the request is refused when other changes were recorded since. */
+      /** The `tree` of the diff that the person looked at, even if `null`. If other changes were recorded since then, the request is refused. */
       tree: Text.max(64).nullable().optional(),
     })
     .optional(),

@@ -26,7 +26,7 @@ export type PullRequestState = (typeof pullRequestStates)[number]
 /** Steps of an execution in order, up to the agent's first message. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
-/** How many lines one answer of `getFileLines` has at most. */
+/** The most lines in one answer of `getFileLines`. */
 export const mostFileLines = 500
 
 /** The maximum length of a title, in characters. */

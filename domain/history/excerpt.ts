@@ -3,7 +3,7 @@
 /** The maximum length of an excerpt, in characters. */
 const excerptLength = 160
 
-/** The beginning of a text on one line; `''` for an erased one. */
+/** The beginning of a text on one line; `''` for an erased text. */
 export function excerpt(text: string | null | undefined): string {
   const line = (text ?? '').trim().replaceAll(/\s+/g, ' ')
   const characters = Array.from(line.slice(0, excerptLength * 2))
@@ -12,15 +12,15 @@ export function excerpt(text: string | null | undefined): string {
   return `${beginning.trimEnd()}…`
 }
 
-/** The beginning of a Markdown text on one line, without markup; `''` for an erased one. */
+/** The beginning of a Markdown text on one line, without markup; `''` for an erased text. */
 export function plainExcerpt(markdown: string | null | undefined): string {
   return excerpt(plainText(markdown ?? ''))
 }
 
-/** A longer text is cut to this many characters before its markup is removed. */
+/** Only this many characters at the beginning of a Markdown text are processed. */
 const maxMarked = 4_000
 
-/** A Markdown text without its markup, exact enough for rows and heads. */
+/** The beginning of a Markdown text without the markup, removed well enough for rows and headings. */
 export function plainText(markdown: string): string {
   return markdown
     .slice(0, maxMarked)

@@ -1,4 +1,4 @@
-/** The moments of a history that a scrubber marks. */
+/** The moments that the replay's time slider marks. */
 import type { TimelineSection } from './timeline.ts'
 
 export interface Marker {
@@ -8,7 +8,7 @@ export interface Marker {
   readonly label: string
 }
 
-/** Marks beginnings of turns, failures, commits and pull requests, in the order of the sections. */
+/** The markers for the beginnings of turns, for failures, commits and pull requests, in the order of the sections. */
 export function markersOf(sections: readonly TimelineSection[]): readonly Marker[] {
   return sections.flatMap((section): readonly Marker[] => {
     const { number, kind, revision, rows } = section

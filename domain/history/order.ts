@@ -1,6 +1,6 @@
 /**
- * The order of a task's two streams (docs/log-format.md): an event of the terminal comes after the task's event that it follows, and before the next
- * one.
+ * The order of the events in a task's two streams (see docs/log-format.md): an event of the terminal comes after the task's event that it follows,
+ * and before the task's next event.
  */
 import {
   revisionOf,
@@ -10,7 +10,7 @@ import {
   type TerminalItem,
 } from './item.ts'
 
-/** Merges both streams; each must already be sorted. */
+/** Merges the items of both streams, each of which must already be sorted. */
 export function merged(
   events: readonly TaskEventItem[],
   terminal: readonly TerminalItem[],
@@ -29,8 +29,8 @@ export function merged(
 }
 
 /**
- * Adds newer items at their places, and returns the first index that changed. An event of the terminal may belong before the end, because its writer
- * did not know the task's latest event yet.
+ * Adds newer items at their places, and returns as `from` the first index that changed. An event of the terminal may belong before the end, because
+ * its writer did not know the task's latest event yet.
  */
 export function withNewer(
   items: readonly HistoryItem[],
@@ -52,12 +52,12 @@ function comesAfter(item: HistoryItem | undefined, follows: number): boolean {
   return item?.kind === 'event' && item.event.revision > follows
 }
 
-/** The name of a moment, from its event: `12` in the task's stream, `t12` in its terminal's. The name stays valid when the log is moved. */
+/** The name of the moment of an event, such as `12` in the task's stream or `t12` in the terminal's. The name stays valid when the log is moved. */
 export function momentOf(item: PlacedItem): string {
   return item.kind === 'event' ? `${item.event.revision}` : `t${revisionOf(item)}`
 }
 
-/** The name of a moment between events, from the event before it and the whole seconds since: `46+12s`; `46` within the first second. */
+/** The name of a moment between events, such as `46+12s` for 12 seconds after the event named `46`. Within the first second it is `46`. */
 export function momentAfter(event: string, ms: number): string {
   const seconds = Math.floor(ms / 1_000)
   return seconds < 1 ? event : `${event}+${seconds}s`
@@ -65,12 +65,12 @@ export function momentAfter(event: string, ms: number): string {
 
 const named = /^(t?)(\d{1,15})(?:\+(\d{1,9})s)?$/
 
-/** How long a moment is after its event, in milliseconds. */
+/** For the name of a moment, the milliseconds between the event in the name and the moment. */
 export function sinceEvent(moment: string): number {
   return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }
 
-/** The index of the item whose moment has this name; `-1` when there is none, or when the name is invalid. */
+/** The index of the item for the event that the moment's name contains; `-1` when there is no such item, or when the name is invalid. */
 export function indexOfMoment(items: readonly HistoryItem[], moment: string): number {
   const [, terminal, digits] = named.exec(moment) ?? []
   if (digits === undefined) return -1

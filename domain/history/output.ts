@@ -3,7 +3,7 @@ import type { HistoryItem } from './item.ts'
 import type { OutputPiece } from './row.ts'
 import type { TimelineSection } from './timeline.ts'
 
-/** The sections with the output in their rows; output before the first row goes to the first. */
+/** Returns the sections with the output added to their rows. Output from before the first row is added to the first row. */
 export function withOutput(
   sections: readonly TimelineSection[],
   items: readonly HistoryItem[],

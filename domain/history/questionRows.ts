@@ -1,4 +1,4 @@
-/** The timeline's rows for questions of an agent and for their outcome. */
+/** The timeline's rows for the questions of an agent and the people's answers. */
 import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { Answer, QuestionKind } from '../task/questionEvents.ts'
@@ -26,7 +26,7 @@ const withdrawn: Readonly<Record<QuestionKind, string>> = {
   form: 'The request for values was withdrawn',
 }
 
-/** The row of an event about a question; `null` for an event that tells a person nothing. `asked` is the event with the question. */
+/** The row of an event about a question; `null` for an event that does not matter to people. `asked` is the event with the question. */
 export function questionRow(
   event: QuestionEvent,
   agent: string,

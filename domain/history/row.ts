@@ -1,4 +1,4 @@
-/** A row of the timeline. */
+/** The rows of the timeline: their type, and the functions that all kinds of rows share. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import type { OutputItem } from './item.ts'
@@ -41,15 +41,15 @@ export interface TimelineRow {
   readonly outcome: 'running' | EndStatus | null
   readonly durationMs: number | null
   readonly costUsd: number
-  /** What each of the grouped rows was about; its length is the number of grouped rows. */
+  /** If the row stands for several similar rows: the target of each, such as the path of a file. */
   readonly targets: readonly string[]
-  /** The revision at which outcome, detail and duration became known; `Infinity` before they are known. */
+  /** The revision at which outcome, detail and duration became known; `Infinity` until then. */
   readonly knownAt: number
   /** The revision of the last event that added to the row's cost. */
   readonly costAt: number
   /** The row's sentence while its outcome is unknown. */
   readonly begun: string
-  /** The terminal's output between the beginning of this row and that of the next. */
+  /** The terminal's output between the beginning of this row and the beginning of the next row. */
   readonly output: readonly OutputPiece[]
 }
 
@@ -59,7 +59,7 @@ export interface OutputPiece {
   readonly item: OutputItem
 }
 
-/** Default fields of a row for a single event whose outcome is known at once. */
+/** The default fields of a row for a single event. */
 export function plainRow({ revision, at }: TaskEventMessage) {
   return {
     revision,

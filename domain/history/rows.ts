@@ -36,7 +36,7 @@ type Sentences = {
   readonly [Type in TaskEventMessage['type']]?: (event: Event<Type>, context: Names & Around) => Said | null
 }
 
-/** The row of an event; `null` for events that mean nothing to a person, and for tool calls, for which `toolRow` makes the rows. */
+/** The row of an event; `null` for an event that does not matter to people, and for tool calls, whose rows `toolRow` makes. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
   // The cast holds because `sentences` has, under each event type, a function that takes events of this type.
   const said = (sentences[event.type] as Sentence | undefined)?.(event, { ...names, ...around })
@@ -101,7 +101,7 @@ const sentences: Sentences = {
     const agent = data.agent ?? current
     if (data.messageType === 'response')
       return { kind: 'answer', sentence: `Answer from ${labelOf(agent)}`, detail, who: { agent } }
-    // An error also ends the turn, and the row for that end shows it.
+    // An error also ends the turn, and the row for the end of the turn shows the error.
     return data.messageType === 'error' ? null : ran('task', 'Note', { detail })
   },
   ThinkingRecorded: ({ data: { agent, durationMs }, content }) => ({
@@ -281,7 +281,7 @@ function named({
   return content ? `Pull request #${content.number}` : 'Pull request'
 }
 
-/** Says whether a clean-up left the branch or the workspace, or may have left one of them; `null` when both are gone. */
+/** Words for what a clean-up did not remove, or may not have removed: the branch, the workspace or both; `null` when both are gone. */
 function leftBy(outcome: {
   readonly branch: BranchOutcome
   readonly workspace: WorkspaceOutcome
@@ -304,7 +304,7 @@ function leftBy(outcome: {
 
 export type Changes = Event<'WorkspaceChanged'>
 
-/** The row for changes that differ from those recorded before; `null` when nothing has changed, or while an agent is writing. */
+/** The row for an event with changed files. `null` when the files are as in the event `before`, or while an agent is writing. */
 export function changesRow(event: Changes, before: Changes | null): TimelineRow | null {
   const { data, content } = event
   if (content?.tree === null) return null

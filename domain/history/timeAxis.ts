@@ -20,7 +20,7 @@ export interface TimeAxis {
   readonly idles: readonly Idle[]
 }
 
-/** Builds the axis for events at these times (ms since the epoch). A time before that of the previous event counts as equal to the previous. */
+/** Builds the axis for events recorded at these times, in ms since the epoch. Clocks may go back: the axis then stays at the latest time so far. */
 export function timeAxisOf(recorded: ArrayLike<number>): TimeAxis {
   const times = new Float64Array(recorded.length)
   const positions = new Float64Array(recorded.length)
@@ -41,7 +41,7 @@ export function timeAxisOf(recorded: ArrayLike<number>): TimeAxis {
   return { times, positions, length: position, idles }
 }
 
-/** The index of the last event at or before a position; `-1` when there is none. */
+/** The index of the last event at or before a position; `-1` when there is no such event. */
 export function indexAt({ positions }: TimeAxis, position: number): number {
   let low = 0
   let high = positions.length

@@ -1,4 +1,4 @@
-/** A task's history for people: a section for each turn or command, with one row per step, each in a sentence that needs no knowledge of programming. */
+/** A task's history for people: a section for each turn or command, with a row for each step. The sentences need no knowledge of programming. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
@@ -21,8 +21,9 @@ export interface TimelineSection {
   /** The time from start to end in milliseconds; `null` before the end. */
   readonly durationMs: number | null
   readonly costUsd: number
-  /** The revisions at which the section started, and at which its end and its whole cost became known; `Infinity` before that. */
+  /** The revision at which the execution started; `Infinity` before. */
   readonly startedAt: number
+  /** The revision from which on the end of the execution and its whole cost are known; `Infinity` before its end. */
   readonly knownAt: number
   readonly rows: readonly TimelineRow[]
 }
@@ -46,13 +47,13 @@ interface Reading {
   readonly drafts: Draft[]
   readonly prompts: Map<string, Prompt>
   readonly questions: Map<string, Event<'QuestionAsked'>>
-  /** The row of each tool call, by execution and call. */
+  /** By the ids of execution and tool call: the section with the call's row, the row's index in the section, and when the call started. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
   preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null
-  /** How many commits the work was ahead of the base in the last recorded changes. */
+  /** How many commits the branch was ahead of the base in the last `WorkspaceChanged`. */
   ahead: number
-  /** How many commits the tool calls have reported since then. */
+  /** How many commits tool calls have reported since the last `WorkspaceChanged`. */
   told: number
   /** The last changes that were recorded while no agent was writing. */
   changes: Changes | null
@@ -76,7 +77,7 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
   return reading.drafts.map(({ section, rows }) => ({ ...section, rows }))
 }
 
-/** The section as it was known at a revision of the task's stream. It contains all rows; apply `rowAt` to each of them. */
+/** The section as it was known at a revision of the task's stream. The rows are not changed: apply `rowAt` to each of them. */
 export function sectionAt(section: TimelineSection, revision: number): TimelineSection {
   if (section.knownAt <= revision) return section
   const outcome = section.startedAt <= revision ? 'running' : 'queued'
@@ -152,7 +153,7 @@ function current({ drafts }: Reading): Draft | undefined {
   return drafts.at(-1)
 }
 
-/** Opens the section for everything before the first execution; the first execution takes it over. */
+/** Opens a section for the events before the first execution. The first execution becomes part of this section. */
 function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
   const section = { executionId: '', number: 1, kind: 'turn', prompt: '', revision, at } as const
   const draft: Draft = {
@@ -180,7 +181,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   const before = current(reading)
   const isFirst = before?.section.executionId === ''
   const prompt = reading.prompts.get(messageId) ?? { text: '', isCommand: false, revision: -1 }
-  // Rows of messages right before the execution belong to its section.
+  // The row of a person's message right before the execution belongs to the execution's section.
   const asked = isFirst ? [] : (before?.rows.splice(rowsBefore(before.rows, event.revision)) ?? [])
   const first = isFirst ? before.section : (asked[0] ?? event)
   const rows = isFirst ? before.rows : asked
@@ -195,7 +196,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
       outcome: 'queued',
       ...unknownYet,
     },
-    // The section's head already shows the prompt.
+    // The row of the prompt gets no detail, because the section's heading already shows the prompt.
     rows: rows.map((row) => (row.revision === prompt.revision ? { ...row, detail: '' } : row)),
     startedAt: null,
   }
@@ -203,7 +204,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   else reading.drafts.push(draft)
 }
 
-/** The index of the first row of a person's messages right before a revision; the number of rows when there is none. */
+/** The index of the last row, if it is a message from right before the revision; otherwise the number of rows. */
 function rowsBefore(rows: readonly TimelineRow[], revision: number): number {
   const last = rows.at(-1)
   return last?.kind === 'message' && revision - last.revision <= 2 ? rows.length - 1 : rows.length
@@ -231,7 +232,7 @@ function end(
   const durationMs = draft.startedAt === null ? null : Date.parse(event.at) - Date.parse(draft.startedAt)
   const knownAt = event.revision
   draft.section = { ...draft.section, outcome, durationMs, knownAt }
-  // Everything that still ran ends with the execution.
+  // Steps that were still running end with the execution.
   draft.rows = draft.rows.map((row) =>
     row.outcome === 'running' ? { ...row, outcome: 'cancelled', knownAt } : row,
   )
@@ -261,7 +262,7 @@ function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
   }
 }
 
-/** Usage is recorded after the work that caused it, so it counts for the agent's latest row. */
+/** Adds the cost to the section and to the agent's latest row, because usage is recorded right after the work that caused it. */
 function addCost(reading: Reading, { data, revision }: Event<'UsageRecorded'>): void {
   const draft = draftOf(reading, data.executionId)
   if (!draft) return
@@ -293,7 +294,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
   }
 }
 
-/** Adds a row for commits that no tool call reported: the branch is further ahead of the base than the reported commits explain. */
+/** Adds a row if the branch has got further ahead of the base than the commits explain that tool calls reported. */
 function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   const more = event.data.ahead - reading.ahead - reading.told
   reading.ahead = event.data.ahead

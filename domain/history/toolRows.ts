@@ -1,4 +1,4 @@
-/** The rows of tool calls in the timeline. */
+/** The rows of tool calls in the timeline, and the commits that a tool call reports. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import { excerpt, plainExcerpt } from './excerpt.ts'
 import { exitWords, plainRow, type RowKind, type TimelineRow } from './row.ts'
@@ -31,7 +31,7 @@ export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow
   }
 }
 
-/** Groups two successive rows into one; `null` when their kinds differ, when rows of this kind are not grouped, or when the first row failed. */
+/** One row in place of two successive rows; `null` when their kinds differ, when rows of this kind are not grouped, or when the first row failed. */
 export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
   const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
   if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null
@@ -88,10 +88,10 @@ export interface Commit {
   readonly subject: string
 }
 
-/** What `git commit` prints: `[main 41d9e7c] Subject`, including the forms for a first commit and a detached HEAD. */
+/** The line that `git commit` prints, such as `[main 41d9e7c] Subject`, also for a first commit and a detached HEAD. */
 const line = /^\[(?:[^\]\n]{1,300} )([0-9a-f]{7,40})\] (.{1,300})$/gm
 
-/** The commits that a command made, according to its output; empty when it is not a `git commit`. */
+/** The commits that a command made, according to its output; empty when the command contains no `git commit`. */
 export function commitsIn(command: string, output: string): readonly Commit[] {
   if (!/\bgit\b/.test(command) || !/\bcommit\b/.test(command)) return []
   return [...output.matchAll(line)].flatMap(([, id, subject]) =>

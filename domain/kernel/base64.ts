@@ -1,4 +1,4 @@
-/** Base64 with the standard alphabet and padding (RFC 4648, section 4), for code that can rely on neither Node nor a browser. */
+/** Base64 with the standard alphabet and padding (RFC 4648, section 4), for code that must run both in Node and in browsers. */
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 const values = new Map([...alphabet].map((letter, value) => [letter, value]))
@@ -15,7 +15,7 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** The decoded bytes; `undefined` when the text is not valid base64, or not in the form that `toBase64` writes. */
+/** The decoded bytes; `undefined` when the text is not exactly what `toBase64` would write. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0

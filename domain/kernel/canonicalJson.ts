@@ -1,8 +1,8 @@
-/** Canonical JSON, for hashing: one form for each value. */
+/** Canonical JSON, for hashing: each value has exactly one text. */
 
 /**
- * The value as text: keys sorted by UTF-16 code units, no white space, members that are `undefined` left out (RFC 8785 for the values we keep:
- * strings, finite numbers, booleans, null, arrays, plain objects). Throws on anything else.
+ * The value as JSON according to RFC 8785: keys are sorted by UTF-16 code units, and there is no white space. Members that are `undefined` are left
+ * out. Throws for anything but strings, finite numbers, booleans, null, arrays and plain objects.
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
     return JSON.stringify(value)
   }
-  // `Array.from` also visits holes, which become null as `undefined` does.
+  // `Array.from` also visits holes. Holes and `undefined` both become null.
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value === 'object' && isPlain(value)) {
     const members = Object.entries(value)
@@ -24,9 +24,9 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** Rejects dates, maps and bytes: they would all become `{}` and have the same hash. */
+/** False for dates and maps, among others, which would all become `{}` and have the same hash. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  // Objects from other realms have another `Object.prototype`, which also ends their prototype chain: they count as plain.
+  // Plain objects of another realm, such as a frame, have an `Object.prototype` of their own, so only the length of the prototype chain is checked.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

@@ -6,7 +6,7 @@ export type Decision<E extends AnyEvent> = readonly E[] | Refusal
 
 export interface Decider<State, Command, E extends AnyEvent> {
   readonly initial: State
-  /** Returns the events, or why the command is refused. No clock, no I/O, no randomness: the command carries what a decision needs. */
+  /** Returns events, or why the command is refused. Uses no clock, I/O or randomness: the command contains everything that the decision needs. */
   decide(command: Command, state: State): Decision<E>
   /** Returns the state after the event. Accepts events whose content was erased. */
   evolve(state: State, event: RecordedOf<E>): State

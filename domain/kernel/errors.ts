@@ -1,6 +1,6 @@
-/** All faults in one place: code, HTTP status, and sentence. */
+/** All faults that a request can end with: each has a code, an HTTP status and a sentence. */
 
-/** Sentences by HTTP status and code, for refusals that have no more specific sentence. */
+/** The sentence of each code, by HTTP status. Used when a refusal has no more specific sentence. */
 const sentences = {
   400: {
     invalid_input: 'The request is not valid.',
@@ -118,13 +118,13 @@ export interface Refusal {
   readonly field?: string
 }
 
-/** Refuses a command; the sentence defaults to that of the code. */
+/** Refuses a command. `sentence` defaults to the code's own sentence. */
 export function refuse(code: FaultCode, sentence: string = faults[code].sentence, field?: string): Refusal {
   return field === undefined ? { refused: code, sentence } : { refused: code, sentence, field }
 }
 
 export interface FaultDetails {
-  /** With some conflicts: the current state, in the form that a successful answer has: `{task}`, `{project}`. */
+  /** With some conflicts: the current state in the form of a successful answer, such as `{ task }`. */
   readonly current?: Readonly<Record<string, unknown>>
   /** When to retry, in seconds. */
   readonly retryAfterSeconds?: number

@@ -26,7 +26,7 @@ export const EventMeta: z.ZodType<Meta> = z.strictObject({
 })
 export type EventMeta = Meta
 
-/** Converts data and content recorded by one version to the form of the next. */
+/** Converts data and content from the form of one version to the form of the next. */
 export type Upcast = (older: EventForm) => EventForm
 
 /** A kind of event: its name, version and schemas, and `of`, the only way to create such an event. */
@@ -53,8 +53,8 @@ export type EventOf<K> =
 export const none = z.null()
 
 /**
- * Declares a kind of event. The version is increased when the schema changes; `upcasts` then convert what older versions recorded. Throws when one is
- * missing, because a recorded event must stay readable for ever.
+ * Declares a kind of event. Each change of the schema needs a higher version, and another upcast that converts events of the version before. Throws
+ * when an upcast is missing, because a recorded event must stay readable for ever.
  */
 export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
   type: T,
@@ -77,7 +77,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
   }
 }
 
-/** Declares a kind of event in version 1 that has these facts as data, and no content. */
+/** Declares a kind of event in version 1 that has `facts` as data, and no content. */
 export function fact<T extends string, S extends z.ZodRawShape>(
   type: T,
   facts: S,
@@ -85,7 +85,7 @@ export function fact<T extends string, S extends z.ZodRawShape>(
   return event(type, 1, { data: z.object(facts), content: none })
 }
 
-/** Declares how an older version is converted to the next; `lift` must be pure, and erased content stays `null`. */
+/** Makes an upcast from `older`, the schemas of an older version. `lift` must be pure, and must leave erased content `null`. */
 export function upcast<D extends z.ZodType, C extends z.ZodType>(
   older: { data: D; content: C },
   lift: (older: { data: z.output<D>; content: z.output<C> | null }) => EventForm,
@@ -97,7 +97,7 @@ export function upcast<D extends z.ZodType, C extends z.ZodType>(
     })
 }
 
-/** Converts what a version recorded to the current form of the kind. */
+/** Converts data and content that were recorded in a version to the current form of the kind. */
 export function lifted(
   { upcasts }: Pick<EventKind<string, z.ZodType, z.ZodType>, 'upcasts'>,
   version: number,

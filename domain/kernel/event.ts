@@ -3,13 +3,13 @@
 /** A position in the whole log: a decimal string without leading zeros. Positions have gaps. Compare them with `comparePositions` only. */
 export type Position = string
 
-/** Negative when `a` comes first, zero when both are equal. */
+/** Negative when `a` comes before `b`, zero when they are equal, positive otherwise. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.length !== b.length) return a.length - b.length
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-/** The position as text that sorts like the number, for ordering and paging documents. */
+/** The position padded with zeros, so that texts sort in the order of positions. */
 export function sortKey(position: Position): string {
   return position.padStart(20, '0')
 }
@@ -25,7 +25,7 @@ export interface EventMeta {
   readonly commandId: string
   readonly correlationId: string
   readonly causationId: string | null
-  /** For an event of a task's terminal: the revision of the task's own stream that it came after. */
+  /** For an event of a task's terminal: the revision of the task's last event before it. */
   readonly follows: number | null
   /** The SHA-256 (hex) of the sealed content and of the salted plaintext; `null` without content. */
   readonly content: { readonly sealed: string; readonly commitment: string } | null
@@ -35,11 +35,11 @@ export interface EventMeta {
   readonly hash: string
 }
 
-/** Why a stored entry is not a valid event. Each comment below is about the entry. */
+/** Why an entry that is stored in the log is not a valid event. */
 export const damageReasons = [
-  /** The facts or the metadata are not JSON. */
+  /** The data or the metadata of the entry is not JSON. */
   'no_json',
-  /** An object has the same member name twice, so parsers disagree about its value. */
+  /** An object in the entry has the same member name twice, so parsers would disagree about the member's value. */
   'repeated_name',
   /** A member of the entry is missing, or has the wrong type or form. */
   'wrong_envelope',
@@ -66,7 +66,7 @@ export const unreadableReasons = [
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** An event as the log stores it: facts are in `data`, and sealed text is in `content` (base64), which is `null` when there is none. */
+/** An event as the log stores it: facts are in `data`, and people's texts are encrypted in `content`, in base64; `null` if there are none. */
 export interface StoredEvent {
   readonly id: string
   readonly stream: string
@@ -82,7 +82,7 @@ export interface StoredEvent {
   readonly meta: EventMeta
 }
 
-/** A decrypted event. `content` is `null` when there is none or its key was destroyed; every fold accepts both. */
+/** A decrypted event. `content` is `null` when the event never had content, and when the key was destroyed; every fold must accept both cases. */
 export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<
   StoredEvent,
   'data' | 'content' | 'type'
@@ -102,7 +102,7 @@ export interface AnyEvent {
 /** The recorded form of each member of a union of events, so that a switch on `type` narrows `data` and `content`. */
 export type RecordedOf<E extends AnyEvent> = E extends AnyEvent ? Recorded<E> : never
 
-/** Data and content of an event in the form of some version of its kind; content is `null` when there is none or it was erased. */
+/** Data and content of an event in the form of any version of its kind. Content is `null` when the event has none, and when it was erased. */
 export interface EventForm {
   readonly data: unknown
   readonly content: unknown

@@ -1,4 +1,4 @@
-/** Finds characters that are invisible or change the writing direction, so that a line looks different from what it is ("Trojan Source", CVE-2021-42574). */
+/** Finds invisible characters, and characters that change the writing direction: with them a line can look other than it is (CVE-2021-42574). */
 
 /** Visible text, or one hidden character by its code point (`U+202E`). */
 export type ShownPart =
@@ -13,7 +13,7 @@ export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
 }
 
-/** Splits the text so that each hidden character is a part of its own. The concatenated parts are the text. */
+/** Splits the text into visible parts and single hidden characters, in order. */
 export function shownParts(text: string): readonly ShownPart[] {
   const parts: ShownPart[] = []
   let at = 0

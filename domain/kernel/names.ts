@@ -4,8 +4,8 @@
 export const ourBranches = 'flightdeck'
 
 /**
- * Whether Flightdeck created the branch. Its name is below the prefix, or begins with the prefix and a hyphen if a branch named like the prefix is in
- * the way.
+ * Whether Flightdeck created the branch. Its branches are named `flightdeck/…`, or `flightdeck-…` if the repository has a branch `flightdeck`, which
+ * makes the first form impossible.
  */
 export function isOurBranch(name: string): boolean {
   return name.startsWith(`${ourBranches}/`) || name.startsWith(`${ourBranches}-`)
@@ -26,7 +26,7 @@ export const defaultModel = 'o4-mini'
 /** The maximum length of a model's name, in characters. */
 export const longestModelName = 200
 
-/** Whether the name can be that of an agent's level of effort. */
+/** Whether this can be the name of a level of effort. */
 export const isEffortName = (name: string): boolean => /^[a-z][a-z0-9_-]{0,23}$/.test(name)
 
 /** Whether the name is safe as a program argument: printable, without spaces, and not an option. */

@@ -1,11 +1,11 @@
-/** Validates an input by its schema, or says in a sentence which field is wrong and why. */
+/** Validates input by a schema, and says in a sentence which field is wrong and why. */
 import type { z } from 'zod'
 
 export type Input<Data> =
   | { readonly kind: 'read'; readonly data: Data }
   | { readonly kind: 'refused'; readonly sentence: string; readonly field: string | undefined }
 
-/** Sentences of the schema are shown as they are; the schema library's own sentences are replaced by ours. */
+/** Reads input by a schema. An error has the schema's own sentence for it, or a sentence from here in place of zod's. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown): Input<z.output<S>> {
   const result = schema.safeParse(input, { error: sentenceOf })
   if (result.success) return { kind: 'read', data: result.data }
@@ -78,7 +78,7 @@ function fieldNamed({ path = [] }: Place): string {
   return named === '' ? 'The body' : `${named.charAt(0).toUpperCase()}${named.slice(1)}`
 }
 
-/** Fields for which people know another name than the API's. */
+/** The names of fields that people know under another name than the API's. */
 const called: Readonly<Partial<Record<string, string>>> = {
   codexModel: 'model',
   repoUrl: 'repository address',
@@ -89,7 +89,7 @@ const called: Readonly<Partial<Record<string, string>>> = {
 const wordsOf = (name: string): string =>
   called[name] ?? name.replace(/_?[A-Z]|_/g, (mark) => ` ${mark.replace('_', '').toLowerCase()}`)
 
-/** Makes an error message for a schema: it begins with the field's name and continues with `says`. */
+/** An error message for a schema: the field's name, followed by `says`. */
 export const saying =
   (says: string) =>
   (issue: Place): string =>

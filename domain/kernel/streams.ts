@@ -1,4 +1,4 @@
-/** The names of streams, and what a name says about its stream. */
+/** The names of the log's streams: making a name, parsing it, and the scope of the key for the stream. */
 
 export const userStream = (userId: string): string => `user-${userId}`
 export const projectStream = (projectId: string): string => `project-${projectId}`
@@ -6,14 +6,14 @@ export const projectStream = (projectId: string): string => `project-${projectId
 export const taskStream = (taskId: string): string => `task-${taskId}`
 /** The output of a task's agent and commands, and text that is being written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
-/** A single write that has an `Idempotency-Key` or an effect outside the log, by its command id. */
+/** The events of a single write that has an `Idempotency-Key` or an effect outside the log. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** An account at the code host and the user that it belongs to here. `id` is the id that a user who signs up with the account gets. */
+/** An account at the code host, and to which user it belongs. `id` is the user id that a person gets who signs up with the account. */
 export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
-/** The audit log of a day in UTC: what people read and exported, and what was refused to them. */
+/** The audit events of a day in UTC: records that people read or exported, and refused sign-ins. */
 export const auditStream = (day: string): string => `audit-${day}`
 /** The webhooks that the code host delivered on a day in UTC. */
 export const deliveryStream = (day: string): string => `delivery-${day}`
@@ -39,7 +39,7 @@ const kinds = [
 
 export const streamPrefixes: readonly string[] = kinds.map((kind) => `${kind}-`)
 
-/** The kinds of streams; a stream's name begins with its kind. */
+/** The kind of a stream, with which its name begins. */
 export type StreamKind = (typeof kinds)[number]
 
 export type StreamName = { readonly kind: StreamKind; readonly id: string } | { readonly kind: 'other' }

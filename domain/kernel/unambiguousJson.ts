@@ -1,8 +1,8 @@
 /** JSON that every parser reads the same way. */
 
 /**
- * Parses the text; `undefined` when it is not JSON, or when an object in it has the same name twice. Parsers differ in which of the two values
- * counts, so people could be shown something other than what was checked.
+ * Parses the text; `undefined` when it is not JSON, or when an object in it has the same name twice. Parsers differ in which of the two values they
+ * take, so that people could see another value than the one that was checked.
  */
 export function unambiguousJson(text: string): unknown {
   let value: unknown

@@ -15,7 +15,7 @@ export const McpServerReport = z.object({
 })
 export type McpServerReport = z.infer<typeof McpServerReport>
 
-/** The states of the agent's MCP servers when the agent has started. Recorded again when they change during a turn. */
+/** The states of the agent's MCP servers, recorded when the agent has started, and again when a state changes during the turn. */
 export const McpServersReported = event('McpServersReported', 1, {
   data: z.object({ executionId: ExecutionId }),
   content: z.object({ servers: z.array(McpServerReport) }),

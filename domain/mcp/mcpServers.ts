@@ -27,7 +27,7 @@ const RemoteServer = z.object({
   auth: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('header'), name: z.string() }),
-    /** A person signs in at the server. `clientId` is the client to use; `null` when one is registered for the server. */
+    /** A person signs in at the MCP server. `clientId` is the OAuth client to use; `null` when Flightdeck registers a client by itself. */
     z.object({ kind: z.literal('oauth'), clientId: z.string().nullable() }),
   ]),
 })

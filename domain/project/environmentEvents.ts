@@ -1,12 +1,12 @@
-/** Events of a project's environment: what its setup command leaves in a new workspace, kept for the tasks that follow. */
+/** Events of a project's environment: the files that its setup command leaves in a new workspace, kept for later tasks. */
 import { z } from 'zod'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 
-/** The setup command began to run for the environment of the project's default branch: for a task, or because a person asked. */
+/** The setup command was started for the environment of the default branch, because of a task or because a person requested a rebuild. */
 export const ProjectEnvironmentStarted = fact('ProjectEnvironmentStarted', {
   trigger: z.enum(['task', 'rebuild']),
 })
-/** What the setup left was kept. `seconds` is how long the setup took, `bytes` the size of what was kept. */
+/** The environment was kept. `seconds` is how long the setup took, `bytes` is the size of the kept files. */
 export const ProjectEnvironmentPrepared = event('ProjectEnvironmentPrepared', 1, {
   data: z.object({ seconds: z.number().nonnegative(), bytes: z.int().nonnegative() }),
   content: z.object({
@@ -17,8 +17,8 @@ export const ProjectEnvironmentPrepared = event('ProjectEnvironmentPrepared', 1,
   }),
 })
 /**
- * Nothing was kept. `not_kept`: the setup succeeded, and its result cannot be used for other tasks. `interrupted`: it did not come to its end.
- * `usesEarlier`: tasks may still use what an earlier run of the same setup command left.
+ * No environment was kept. `not_kept`: the setup succeeded, but other tasks cannot use its result. `interrupted`: the setup was stopped before its
+ * end. `usesEarlier`: tasks may still use the environment from an earlier run of the same setup command.
  */
 export const ProjectEnvironmentFailed = event('ProjectEnvironmentFailed', 1, {
   data: z.object({ code: z.enum(['setup_failed', 'not_kept', 'interrupted']), usesEarlier: z.boolean() }),

@@ -18,12 +18,12 @@ export const ProjectIssueRuleChanged = event('ProjectIssueRuleChanged', 1, {
 
 const NamedIssue = z.object({ issueId: z.string(), number: z.int(), title: z.string(), url: z.string() })
 
-/** An issue was accepted and becomes the task with this id. The task is created after this event; the fixed id ensures that it is created only once. */
+/** An issue was accepted. The task is created after this event, with the id `taskId`, so that it is created only once. */
 export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
   data: z.object({
     taskId: TaskId,
     trigger: z.enum(issueTriggers),
-    /** The permission of the person who asked, as the code host reported it at that time. */
+    /** The permission of the person who requested the task, as the code host reported it at that time. */
     right: RepositoryRight,
   }),
   content: NamedIssue.extend({
@@ -31,24 +31,24 @@ export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
     author: z.object({ id: z.string(), login: z.string() }),
     /** The comment that requested the task; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
-    /** SHA-256 of the text that the agent will read. */
+    /** The SHA-256 of the issue's text, as the agent will read it. */
     textHash: z.string(),
   }),
 })
 
-/** What became of an accepted issue: a task, or a failure. */
+/** An accepted issue became a task, or failed to become one. */
 export const ProjectIssueSettled = event('ProjectIssueSettled', 1, {
   data: z.object({ taskId: TaskId, failure: z.enum(issueFailures).nullable() }),
   content: z.object({ reason: z.string().nullable() }),
 })
 
-/** Somebody with the necessary permission requested work on an issue, and there is no task for it, or none yet. */
+/** Somebody with the necessary permission requested a task for an issue, but the issue did not become a task, or not yet. */
 export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   data: z.object({ reason: z.enum(issuePasses) }),
   content: NamedIssue,
 })
 
-/** Issues that changed up to this time, by the code host's clock, were read. After a restart, reading continues from this time. */
+/** All issues that changed until `upTo`, a time of the code host's clock, were read. After a restart, reading continues from this time. */
 export const ProjectIssuesRead = event('ProjectIssuesRead', 1, {
   data: z.object({}),
   content: z.object({ upTo: z.string() }),
@@ -110,19 +110,19 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
     modelFetches: z.boolean(),
   }),
 })
-/** The list of clean filters whose paths are published unfiltered has changed; the event has all of their names. */
+/** The list of clean filters that need not run before files are published has changed; the event has the whole list. */
 export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
   data: z.object({}),
   content: z.object({ filters: z.array(z.string()) }),
 })
-/** The project's choice whether the first turn that changes something opens a draft pull request. */
+/** Somebody chose whether the first turn that changes something opens a draft pull request. */
 export const ProjectDraftsChanged = fact('ProjectDraftsChanged', { on: z.boolean() })
-/** The submodules to fetch with the permissions of the person who runs a task have changed; the event has all of them, as `owner/name`. */
+/** The list of submodules to fetch with the permissions of the person who runs a task has changed; the event has all of them, as `owner/name`. */
 export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),
 })
-/** The hooks in this version of the repository's `.claude/settings.json` were allowed, in place of any other version. The hash is a SHA-256. */
+/** Somebody allowed the hooks in one version of `.claude/settings.json`, given by its SHA-256. The hooks of other versions are no longer allowed. */
 export const ProjectHooksAllowed = fact('ProjectHooksAllowed', { hash: Sha256 })
 export const ProjectHooksForbidden = fact('ProjectHooksForbidden', {})
 /** The MCP servers of the project's agents changed; the event has all of them. */
@@ -147,8 +147,8 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   content: z.object({ name: z.string() }),
 })
 /**
- * The project's own key for a provider of models was set. Requests with the key go to `baseUrl`; `null` means the provider itself. The key is in the
- * vault only, never in an event.
+ * The project's own key for a provider of models was set. Requests with the key go to `baseUrl`; `null` means the provider's own address. The key is
+ * in the vault only, never in an event.
  */
 export const ProjectModelKeySet = event('ProjectModelKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), checked: z.boolean() }),

@@ -1,4 +1,4 @@
-/** Finds the requests in an issue to turn it into a task: the project's label, or a mention of the App. */
+/** Finds the requests to turn an issue into a task: by the label that the project chose, or by mentions of the App. */
 import { isMarked, visibleText } from '../task/visibleText.ts'
 import { isSince, type IssueRequest, type RuleSince } from './issues.ts'
 import type { IssueRule } from './issueRule.ts'
@@ -60,7 +60,7 @@ export interface SearchedIssue {
 
 const maxOfText = 10_000
 
-/** One person's comments that contain the App's name, perhaps only in code or a quotation; latest first. */
+/** One person's comments that contain the App's name, latest first. The name may be in code or a quotation, where it does not count as a mention. */
 export interface Naming<Comment> {
   readonly author: string
   readonly comments: readonly Comment[]
@@ -87,8 +87,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * The requests that were made after the rule began to apply: those by label, then those by mentions, each oldest first. Texts by bots, by this
- * server, and texts that somebody else edited do not count. `slug` is the App's name; `null` when there is no App.
+ * The requests that were made after the rule began to apply: first those by label, then those by mention, both oldest first. Texts by bots and by
+ * this server do not count, and neither do texts that somebody else edited. `slug` is the App's name; `null` when there is no App.
  */
 export function requestsOf(
   { issue, labelEvents, comments }: SearchedIssue,
@@ -111,7 +111,7 @@ export function requestsOf(
   return [...(labels ?? []), ...(others ?? [])]
 }
 
-/** The request in a text. A text that somebody other than its author edited last does not count. */
+/** The request that a text contains, if it mentions the App. A text that somebody other than its author edited last does not count. */
 function mention(
   words: EditableWords,
   writtenAt: string,
@@ -124,7 +124,7 @@ function mention(
   return ask('mention', words, edit?.at ?? writtenAt, commentId)
 }
 
-/** The request by whoever set the issue's current label, which need not be the issue's author. */
+/** The request by the person who set the label on the issue, if the issue still has the label. */
 function labelAsk(
   { labels }: IssueFields,
   events: readonly LabelEvent[],
@@ -140,7 +140,7 @@ const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | unde
   events.findLast((one) => isSameLabel(one.label, label))
 
 /**
- * Whether the event that set the label may be missing from the list. The list has only the latest events, and `isCut` says that it does not have all.
+ * Whether `labelEvents`, which has only the latest events, lacks the event that set the issue's label. `isCut` says that it does not have all events.
  */
 export function isUnsure(
   { issue, labelEvents }: Pick<SearchedIssue, 'issue' | 'labelEvents'>,
@@ -174,7 +174,7 @@ export function isMentionedIn(body: string, slug: string): boolean {
   if (!holdsName(body, slug)) return false
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
-  // Hidden text can end a quotation or code block, or begin one, so the mention must count with and without the hidden text.
+  // Hidden text can begin or end a quotation or code block, so the App must be mentioned both with and without the hidden text.
   const read = beginningOf(body)
   return [read, visibleText(read)].every((text) => named.test(ownWords(text)))
 }

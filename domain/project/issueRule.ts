@@ -4,7 +4,7 @@ export interface IssueRule {
   readonly on: boolean
   /** The label that turns an issue into a task; case-insensitive. */
   readonly label: string
-  /** Whether mentioning the App in an issue, or in a comment on one, also makes a task. */
+  /** Whether mentioning the App in an issue, or in a comment on an issue, also turns the issue into a task. */
   readonly mentions: boolean
 }
 
@@ -12,17 +12,17 @@ export const defaultIssueRule: IssueRule = { on: false, label: 'flightdeck', men
 
 export const issueLimits = {
   labelLength: 50,
-  /** How many tasks are made from a project's issues per hour and per day; further issues wait. */
+  /** The most tasks that are created from a project's issues per hour and per day. Further issues wait. */
   anHour: 5,
   aDay: 20,
-  /** How many of the latest decisions a project's settings show. */
+  /** The most decisions that a project's settings show: the latest. */
   decisions: 10,
   /**
-   * Of the issues that did not become tasks, a project remembers all that wait for a limit, this many that wait for something else, and this many
-   * that do not wait.
+   * A project remembers issues that did not become tasks: all that wait for the limit per hour or day, at most this many that wait for something
+   * else, and at most this many that do not wait.
    */
   passed: 200,
-  /** How many issues can wait for a limit; further issues are read when fewer wait. */
+  /** The most issues that wait for the limit per hour or day. Further issues are read only when fewer wait. */
   waiting: 200,
 } as const
 
@@ -31,10 +31,14 @@ export const issueTriggers = ['label', 'mention'] as const
 export type IssueTrigger = (typeof issueTriggers)[number]
 
 /**
- * Why an issue is not a task although somebody requested one: a limit is reached (`hour`, `day`), the person who asked has no account here
- * (`not_known`) or must sign in again (`sign_in`), somebody without permission edited the issue later (`edited`), another project of the same
- * repository takes the issue (`elsewhere`), the project's owner may not write to the repository (`owner`), too much happened on the issue to be sure
- * (`unsure`), or the request was withdrawn while the issue waited (`withdrawn`).
+ * Why an issue is not a task although somebody requested one.
+ * - `hour`, `day`: the limit per hour or day is reached.
+ * - `not_known`: the person who requested the task has no account on this server. `sign_in`: the person must sign in again.
+ * - `edited`: somebody without write permission edited the issue after the request.
+ * - `elsewhere`: another project of the same repository takes the issue.
+ * - `owner`: the project's owner may not write to the repository.
+ * - `unsure`: the issue has too many events to find the request among them.
+ * - `withdrawn`: the request was withdrawn while the issue waited.
  */
 export const issuePasses = [
   'hour',
@@ -52,16 +56,20 @@ export type IssuePass = (typeof issuePasses)[number]
 const limits: readonly IssuePass[] = ['hour', 'day']
 const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
 
-/** Whether the issue waits for a limit and becomes a task afterwards. */
+/** Whether the issue waits for the limit per hour or day, and becomes a task afterwards. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
 
-/** Whether the decision can change without any activity on the issue. Such decisions are repeated from time to time. */
+/** Whether the reason may disappear without any activity on the issue. Issues with such a reason are decided again from time to time. */
 export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
 
 /**
- * Why an accepted issue did not become a task: its text was edited (`changed`), the issue was `closed` or no longer exists (`gone`), the task was
- * `refused`, the person who asked or the project's owner may no longer write to the repository (`not_permitted`), the rule was switched off
- * (`unwanted`), or the label was removed (`unlabelled`).
+ * Why an accepted issue did not become a task.
+ * - `changed`: its text was edited.
+ * - `closed`: it was closed. `gone`: it no longer exists.
+ * - `refused`: the creation of the task was refused.
+ * - `not_permitted`: the person who requested the task, or the project's owner, may no longer write to the repository.
+ * - `unwanted`: the rule, or its part about mentions, was switched off.
+ * - `unlabelled`: the label was removed.
  */
 export const issueFailures = [
   'changed',

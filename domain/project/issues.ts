@@ -1,4 +1,4 @@
-/** Decides which issues become tasks. */
+/** Decides which issues of a project become tasks. */
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -26,15 +26,15 @@ export interface TakenIssue {
   readonly taskId: string
   /** When the issue was accepted, in the format of ISO 8601. */
   readonly at: string
-  /** When the outcome was recorded, in the format of ISO 8601; `null` before that. */
+  /** When it was recorded whether the issue became a task, in the format of ISO 8601; `null` before. */
   readonly settledAt: string | null
-  /** Why the issue did not become a task; `null` when it did, or while that is not decided. */
+  /** Why the issue did not become a task; `null` when it became one, and before this is recorded. */
   readonly failure: IssueFailure | null
   /** The texts of the issue; `null` once they were erased. */
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /** When an earlier attempt failed, in ISO 8601; `null` when none did. Labels that were set before that time start nothing. */
+  /** When an earlier attempt to create a task failed, in ISO 8601; `null` when none failed. Labels that were set earlier do not count as requests. */
   readonly labelFailedAt: string | null
 }
 
@@ -43,10 +43,10 @@ type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
   { type: Type }
 >['content']
 
-/** Since when the parts of the rule apply, in ISO 8601; `null` for a part that was never switched on. */
+/** Since when the parts of the rule apply, in ISO 8601; `null` for a part that was never switched on. Earlier requests do not count. */
 export interface RuleSince {
   readonly on: string | null
-  /** When the current label was chosen: issues that got the label before start nothing. */
+  /** When the current label was chosen. */
   readonly label: string | null
   readonly mentions: string | null
 }
@@ -60,15 +60,14 @@ export interface PassedIssue {
 
 export interface ProjectIssues {
   readonly rule: IssueRule
-  /** Requests before these times start nothing. */
   readonly since: RuleSince
-  /** Accepted issues by the code host's id of the issue. */
+  /** The accepted issues, by the code host's id of the issue. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** Issues that did not become tasks, by the code host's issue id: all that wait for a limit, and the latest of the others. */
+  /** Issues that did not become tasks, by the code host's id of the issue. `issueLimits.passed` says how many are kept. */
   readonly passed: ReadonlyMap<string, PassedIssue>
-  /** The time up to which changed issues were read, by the code host's clock; `null` before that is recorded. ISO 8601. */
+  /** The time up to which changed issues were read, by the code host's clock, in ISO 8601; `null` before a time is recorded. */
   readonly readUpTo: string | null
-  /** The fault code of the error that prevents reading issues; `null` while they can be read. */
+  /** The code of the fault that prevents reading the issues; `null` while they can be read. */
   readonly unread: string | null
 }
 
@@ -89,13 +88,13 @@ export interface IssueRequest {
   readonly commentId: string | null
 }
 
-/** Whether the person uses this server. `signed_out` means that they must sign in again before that can be determined. */
+/** Whether a person may use this server. `signed_out`: the person has an account, but must sign in again before this can be determined. */
 export type Standing = 'known' | 'signed_out' | 'unknown'
 
 /** A request together with the permission and the account of its author. */
 export interface JudgedRequest extends IssueRequest {
   readonly right: RepositoryRight
-  /** `unasked` when the account could not be determined for now. */
+  /** Whether the author may use this server; `unasked` when this could not be determined now. */
   readonly standing: Standing | 'unasked'
   /** The SHA-256 of the text that the agent would read for this request. */
   readonly textHash: string
@@ -108,11 +107,11 @@ export type IssueCommand =
       readonly type: 'ConsiderIssue'
       readonly issue: EventContent<'ProjectIssuePassed'> & { readonly nodeId: string }
       readonly asks: readonly JudgedRequest[]
-      /** Whether the list of events was cut, so that the request may be missing from it. */
+      /** Whether the list of the issue's events was cut, so that a request may be missing in `asks`. */
       readonly isCut: boolean
       /**
-       * When title or text were last edited by somebody who may not write to the repository (or by anybody, if the issue's author may not write to
-       * it); `null` when they never were.
+       * When somebody without write permission last edited the issue's title or text; `null` when nobody did. If the issue's author has no write
+       * permission, edits by anybody count.
        */
       readonly editedAt: string | null
       readonly ownerMayWrite: boolean
@@ -135,7 +134,7 @@ export type IssueCommand =
   | { readonly type: 'NoteIssuesUnread'; readonly code: string; readonly reason: string }
 
 const hourMs = 3_600_000
-/** How far the code host's clock may be behind ours, in milliseconds. */
+/** How far the code host's clock may be behind this server's, in milliseconds. */
 const graceMs = 60_000
 
 const onIssuesTypes: readonly string[] = [
@@ -184,7 +183,7 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
   }
 }
 
-/** How often progress is recorded: one event a day instead of one per change. After a restart, at most one day is read again. */
+/** Progress is recorded at most once a day, not for every change. After a restart, the changes of at most one day are read again. */
 const noteEveryMs = 24 * hourMs
 
 function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {
@@ -193,7 +192,7 @@ function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEve
   return [ProjectIssuesRead.of({}, { upTo: Date.parse(upTo) > Date.parse(from) ? upTo : from })]
 }
 
-/** Whether the progress up to this change is worth an event. */
+/** Whether an event should record that changes up to `upTo` were read. */
 export function isNews(issues: ProjectIssues, upTo: string): boolean {
   const from = readFrom(issues)
   if (!issues.rule.on || from === null) return false
@@ -211,9 +210,9 @@ function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> 
 type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
- * Accepts an issue, once, if somebody who may write to the repository and uses this server requested it, and if the project's owner may write to it
- * too. If a person with permission asked and something else is missing, that is recorded. Requests by people without permission are not recorded, so
- * that they cannot fill the log.
+ * Accepts an issue, only once, if a person who may write to the repository and may use this server requested it, and if the project's owner may
+ * write to the repository too. If another condition is not met for a person who may write, the reason is recorded. Requests by people who may not
+ * write are not recorded, so that they cannot fill the log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
@@ -231,7 +230,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
-  // Somebody whose account could not be checked may still turn out to be permitted, so only limits are recorded: they hold in any case.
+  // While it is unknown whether a requesting person may use this server, only limits are recorded. Any other reason may turn out to be wrong.
   const mayChange = permitted.some(({ standing }) => standing === 'unasked')
   if (mayChange && (reason === null || !isLimit(reason))) return []
   if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
@@ -239,7 +238,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
-/** Why none of the requests counts; `null` when that is not worth recording. */
+/** The reason to record when no request counts; `null` to record nothing. */
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
@@ -266,7 +265,7 @@ export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string
   return before !== undefined && before.failure === null
 }
 
-/** The limit that has been reached; `null` when there is room for one more. */
+/** The limit that has been reached; `null` when another issue can be accepted. */
 function limitAt({ taken }: ProjectIssues, now: string): 'hour' | 'day' | null {
   const within = (ms: number) =>
     [...taken.values()].filter(({ at }) => Date.parse(at) > Date.parse(now) - ms).length
@@ -286,10 +285,10 @@ export function isSince({ at, trigger }: Pick<IssueRequest, 'at' | 'trigger'>, s
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
 
-/** The time minus the tolerance for clock differences. */
+/** The time minus `graceMs`. */
 export const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
 
-/** The time from which changed issues must be read: earlier changes start nothing, or were read already. `null` when the rule was never on. */
+/** The time from which on changed issues must be read; `null` when the rule was never on. Earlier changes were read already, or cannot matter. */
 export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
   return readUpTo ?? (since.on === null ? null : beforeGrace(since.on))
 }
@@ -299,7 +298,7 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
   return rule.mentions && since.mentions !== null ? beforeGrace(since.mentions) : null
 }
 
-/** Whether an issue was passed over for a reason that may pass. */
+/** Whether an issue that did not become a task waits to become one. */
 export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
   passed.get(issueId)?.isWaiting === true
 
@@ -312,8 +311,8 @@ export function isByLabel(
 }
 
 /**
- * Whether the request for this issue stopped counting after it was accepted: the rule was switched off, or the request was a mention and mentions
- * were switched off.
+ * Whether the rule stopped covering an issue after accepting it: the rule was switched off, or the issue was requested by a mention and mentions were
+ * switched off.
  */
 export function isNoLongerCovered(
   { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
@@ -331,7 +330,7 @@ export const isUnwantedMention = (
 ): boolean =>
   failure === 'unwanted' && trigger === 'mention' && !isNoLongerCovered(issues, { at, trigger: 'label' })
 
-/** When the last attempt failed; `null` when none failed, or when the failure does not count for this trigger. */
+/** When the last attempt to create a task from the issue failed; `null` when none failed, or when the failure does not count for this trigger. */
 export const failedAtOf = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   taken: TakenIssue,

@@ -35,7 +35,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       if (content === null) return before
       const { reason } = event.data
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      // An `unsure` decision can only change by activity on the issue, so the issue waits only if it waited before.
+      // After `unsure`, only activity on the issue can change the decision, so the issue waits only if it already waited.
       const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
       const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
       return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
@@ -47,7 +47,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
   }
 }
 
-/** Requests that were made before a part of the rule was set start nothing. Parts that do not change keep their time. */
+/** The state with a new rule. For each part of the rule that changes, `since` is set to `at`. Other parts keep their time. */
 function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
   if (!rule.on) return { ...before, rule, unread: null }
   const isNew = !before.rule.on
@@ -68,8 +68,8 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
 }
 
 /**
- * Keeps all issues that wait for a limit. Of the others, keeps the latest `issueLimits.passed` that wait for something else, and as many that do not
- * wait.
+ * Keeps all issues that wait for the limit per hour or day, the latest `issueLimits.passed` that wait for something else, and the latest
+ * `issueLimits.passed` that do not wait.
  */
 function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
   const others = passed.filter(([, { reason }]) => !isLimit(reason))

@@ -1,9 +1,9 @@
 /**
- * The part of a Markdown text that is in the author's own words: without quotations and code. When in doubt, words count as quoted. The text is
- * untrusted, so the running time must grow linearly with its length, never quadratically.
+ * Finds the author's own words in a Markdown text: without quotations and code. When in doubt, words count as quoted. The text is untrusted, so the
+ * running time must grow linearly with its length, never quadratically.
  */
 
-/** The maximum nesting depth: nothing after a more deeply nested line is read. */
+/** The maximum depth of nested containers. Nothing after a line with deeper nesting is read. */
 const maxContainers = 50
 
 /** A quotation, or a list item; `indent` is the column at which the item's content begins. */
@@ -38,7 +38,7 @@ const spacesAt = (line: string, at: number): number => {
 }
 const isBlankFrom = (line: string, at: number): boolean => at + spacesAt(line, at) === line.length
 
-/** How many of the open containers this line continues, and at which column its content begins. */
+/** `count`: how many of the open containers the line continues. `at`: the column at which the line's content inside of them begins. */
 function goneOn(containers: readonly Container[], line: string): { count: number; at: number } {
   let at = 0
   for (const [count, container] of containers.entries()) {
@@ -66,7 +66,7 @@ function readLine(blocks: Blocks, line: string): void {
   }
   const begun = containersAt(line, at, blocks.isParagraph)
   const rest = line.slice(begun.at)
-  // Markdown lets a line without the mark `>` continue a quoted paragraph. Such a lazy continuation line is quoted as well.
+  // In Markdown, a line without the mark `>` can continue a quoted paragraph. The line is then quoted as well.
   const isLazy = !isWithin && blocks.isParagraph && begun.containers.length === 0 && isParagraphLine(rest)
   if (!isLazy) {
     const isOther = !isWithin || begun.containers.length > 0
@@ -135,7 +135,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
-/** The length up to which a line is checked for being a horizontal rule. */
+/** Only this many characters of a line are checked for being a horizontal rule. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null
@@ -203,13 +203,13 @@ function endsOfRuns(text: string): (length: number, from: number) => number | un
 
 const quoting = /<(\/?)(?:blockquote|code|pre|q|samp|kbd|tt|xmp)(?=[\s/>])/gi
 
-/** Removes HTML elements that quote. An element that is never closed removes everything after it. */
+/** Removes HTML elements that contain quotations or code. If an element is never closed, everything after its beginning is removed. */
 function withoutElements(text: string): string {
   const kept: string[] = []
   let depth = 0
   let at = 0
   for (const { 0: found, 1: slash, index } of text.matchAll(quoting)) {
-    // This match lies within a tag that was already removed.
+    // The match lies within a tag that was already removed.
     if (index < at) continue
     const end = text.indexOf('>', index + found.length)
     if (end === -1) break

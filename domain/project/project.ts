@@ -42,7 +42,7 @@ export type ProjectState =
       readonly name: string
       readonly description: string
       readonly settings: ProjectSettings
-      /** Secrets by name. Their values are in the vault. */
+      /** The secrets by name, without their values, which are in the vault. */
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
       /** The providers for which the project has a key of its own. */
       readonly modelKeys: ReadonlySet<KeyProvider>

@@ -1,6 +1,6 @@
-/** The variable PATH of a project: folders below the workspace and the home that are searched for programs before those of the sandbox. */
+/** The variable PATH of a project: folders in the workspace or the home that are searched for programs before the sandbox's own folders. */
 
-/** The start of an entry, by the folder that it stands for. */
+/** The ways to begin an entry of PATH: `tree` for the workspace, `home` for the home. */
 const starts = {
   tree: ['./', '$PWD/'],
   home: ['~/', '$HOME/'],
@@ -8,11 +8,11 @@ const starts = {
 
 export interface SearchedFolder {
   readonly below: keyof typeof starts
-  /** The path below that folder. */
+  /** The path in the workspace or the home. */
   readonly path: string
 }
 
-/** The folders that a value of PATH names, in their order; or the first entry that names no folder below the workspace or the home. */
+/** The folders in a value of PATH, in order; or as `wrong` the first entry that is not a folder in the workspace or the home. */
 export function searchedFolders(
   value: string,
 ): { readonly folders: readonly SearchedFolder[] } | { readonly wrong: string } {

@@ -7,13 +7,13 @@ export const settingsLimits = {
   nameLength: 100,
   /** The most bytes of a variable's value. */
   valueBytes: 32 * 1024,
-  /** The most bytes of a secret, since all output is searched for each form of each secret. */
+  /** The most bytes of a secret: longer secrets would slow the redaction of output. */
   secretBytes: 8 * 1024,
   /** The most bytes of all secrets of a project together. */
   allSecretsBytes: 128 * 1024,
   /** The most bytes of all variables together, since they are stored in one event. */
   allValuesBytes: 256 * 1024,
-  /** The fewest characters of a secret. Shorter ones cannot be redacted from output without redacting ordinary words. */
+  /** The fewest characters of a secret, because redacting shorter secrets from output would redact ordinary words. */
   secretLength: 8,
   egress: 200,
   filters: 20,
@@ -31,23 +31,23 @@ export interface ProjectService {
   readonly name: string
   /** A line of shell. */
   readonly command: string
-  /** The service is ready once a process listens on this TCP port; `null`: as soon as it runs. */
+  /** The service is ready once a process listens on this TCP port. With `null`, the service is ready as soon as it runs. */
   readonly readyPort: number | null
 }
 
 export interface ProjectSettings {
   /** A command that runs once in each new workspace; empty for none. */
   readonly setupCommand: string
-  /** `PATH` lists folders below the workspace and the home (`searchPath.ts`). */
+  /** A variable `PATH` lists folders in the workspace or the home, as `searchPath.ts` describes. */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /**
-   * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` for repositories of the
+   * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`. An entry `owner/name` is a repository of the
    * local code host.
    */
   readonly egress: readonly string[]
-  /** Whether an agent may let its model provider fetch from the network, which bypasses the host list above. */
+  /** Whether an agent may let its model provider fetch from the network, which bypasses the host list `egress`. */
   readonly modelFetches: boolean
-  /** The names of clean filters, as in `filter=` in `.gitattributes`, whose files are published unfiltered. */
+  /** The names of clean filters, as after `filter=` in `.gitattributes`, that need not run: their files may be published unfiltered. */
   readonly allowedFilters: readonly string[]
   /** Whether the first turn that changes something opens a draft pull request. */
   readonly draftPullRequests: boolean
@@ -57,8 +57,8 @@ export interface ProjectSettings {
    */
   readonly submodules: readonly string[]
   /**
-   * The version of the repository's `.claude/settings.json` whose hooks run; `null`: none. The hash is the SHA-256 of the whole file, so that anybody
-   * can compute it, and no rule about which hooks count as equal can be wrong.
+   * The version of the repository's `.claude/settings.json` whose hooks may run; `null` when no hooks may run. `hash` is the SHA-256 of the whole
+   * file, so that anybody can compute it.
    */
   readonly allowedHooks: { readonly hash: string; readonly since: string } | null
   readonly services: readonly ProjectService[]
@@ -94,7 +94,7 @@ const reservedNames = new Set([
   'NODE_OPTIONS',
   'NODE_REPL_EXTERNAL_MODULE',
   'IS_SANDBOX',
-  // The sandbox sets the locale to C.UTF-8. A command that needs another locale can set it itself.
+  // These concern the locale, which the sandbox sets to C.UTF-8. A command that needs another locale can set it itself.
   'LANG',
   'LANGUAGE',
   'LOCPATH',
@@ -106,7 +106,7 @@ const reservedNames = new Set([
   'LOCALDOMAIN',
   'RES_OPTIONS',
   'NIS_PATH',
-  // Shells set these themselves.
+  // Shells set these variables themselves.
   'UID',
   'EUID',
   'PPID',

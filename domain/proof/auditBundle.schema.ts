@@ -33,11 +33,11 @@ export const BundledContent = z.discriminatedUnion('kind', [
   /** The salted plaintext: its SHA-256 is the event's commitment. */
   z.strictObject({ kind: z.literal('disclosed'), text: z.string() }),
   z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
-  /** The key of the content was destroyed. */
+  /** The key with which the content was encrypted was destroyed. */
   z.strictObject({ kind: z.literal('erased') }),
-  /** The ciphertext is the recorded one, but the server does not have its key. */
+  /** The ciphertext matches the event, but the server does not have the key for it. */
   z.strictObject({ kind: z.literal('missing_key') }),
-  /** The ciphertext, or the text decrypted from it, is not what was recorded. */
+  /** The ciphertext, or the text decrypted from it, does not match the event. */
   z.strictObject({ kind: z.literal('changed') }),
 ])
 export type BundledContent = z.infer<typeof BundledContent>
@@ -52,19 +52,19 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     taskId: z.string(),
     /** The keys with which this log signs or has signed, newest first. */
     keys: z.array(z.string()).min(1),
-    /** For each key change, a note in which the old key names its successor. */
+    /** For each change of the key, a note signed with the old key that names the new key. */
     links: z.array(z.string()),
     /** The signed checkpoint against which the proofs of events and of seals are checked. */
     checkpoint: z.string(),
-    /** The signed checkpoint over the last event of every stream, for the same size of the log. */
+    /** The signed checkpoint over the last event of every stream, made when the log had the size of `checkpoint`. */
     heads: z.string(),
   }),
   z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
   /** A tlog-proof that the event is in the tree of the header's checkpoint. */
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** A tlog-proof, for the tree of the header's `heads`, that this revision was the last of the stream when the log was sealed. */
+  /** A tlog-proof that this revision was the last of its stream when the log was sealed. It refers to the tree of the header's `heads`. */
   z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** An earlier seal of the epoch, with the hashes that prove its tree to be a prefix of the header's; all in base64. */
+  /** An earlier seal of the epoch. `proof` shows that the seal's tree is a prefix of the tree of the header's checkpoint. Hashes are in base64. */
   z.strictObject({
     kind: z.literal('seal'),
     size: z.int().positive(),
@@ -82,7 +82,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** Events of one stream, from revision `first` to `last`. Each of their contents is missing for the reason `kind`, or withheld. */
+/** Events of a stream, from revision `first` to `last`. All content of theirs that is not withheld is missing for the reason `kind`. */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,
@@ -95,11 +95,11 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** `sizes` has every seal from this size up to the header's checkpoint; with 0, it has every seal of the epoch. */
+  /** `sizes` lists every seal from this size of the log up to the size of the header's checkpoint. If 0, it lists every seal of the epoch. */
   from: z.int().nonnegative(),
-  /** The number of events under each of these seals. The bundle has a line for each of them. */
+  /** The number of events that each listed seal covers. The bundle has a line for each of these seals. */
   sizes: z.array(z.int().positive()),
-  /** Sizes that the reader requested, which need not be sizes of seals. The bundle has a line for each of them too. */
+  /** Sizes of the log that the reader requested, which need not be sizes of seals. The bundle has a line for each of these sizes too. */
   asked: z.array(z.int().positive()),
 })
 export type ListedSeals = z.infer<typeof ListedSeals>
@@ -116,9 +116,9 @@ export const Manifest = z.strictObject({
     /** The revision of each stream's last event. */
     heads: z.record(z.string(), Revision),
     withheld: z.array(z.enum(contentCategories)),
-    /** Contents that the server could not open. Every other content that is not withheld is in the bundle. */
+    /** The events whose content the server could not open. All other content is in the bundle, unless it is withheld. */
     unopened: z.array(UnopenedRun),
-    /** The blobs that the events refer to, each once, with the state in which the server found them. */
+    /** The blobs to which the events refer, each once, with the state in which the server found it. */
     blobs: z.array(ListedBlob),
     seals: ListedSeals,
   }),

@@ -9,7 +9,7 @@ export const bundleVersion = 2
 export const manifestType = 'application/vnd.in-toto+json'
 export const predicateType = 'https://flightdeck.dev/audit-manifest/v2'
 
-/** Kinds of content, by author, that can be left out of a bundle. */
+/** The categories of content that can be withheld from a bundle. */
 export const contentCategories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
 export type ContentCategory = (typeof contentCategories)[number]
 
@@ -17,8 +17,8 @@ export type ContentCategory = (typeof contentCategories)[number]
 export const unopenedKinds = ['erased', 'missing_key', 'changed'] as const
 
 /**
- * The state in which the server found a blob. `kept`: the bytes match the hash. `changed`: they do not. `erased`: the blob's key was destroyed,
- * whether or not the bytes still exist. `missing`: there are no bytes.
+ * The state in which the server found a blob. `kept`: the bytes match the hash. `changed`: the bytes do not match the hash. `erased`: the blob's key
+ * was destroyed, whether or not the bytes still exist. `missing`: the bytes do not exist, although the key does.
  */
 export const blobStates = ['kept', 'changed', 'erased', 'missing'] as const
 export type BlobState = (typeof blobStates)[number]
@@ -33,10 +33,10 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   AlternativeAdded: ['prompts'],
   // Title and body may be derived from prompts and answers.
   PullRequestRequested: ['prompts', 'answers', 'details'],
-  // The content has what reviewers wrote, and the logs of failed checks.
+  // The content has the reviewers' texts, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
-  // The issue's text is in a message; this event only names who asked.
+  // The issue's text is in a message. This event only names the people who wrote and requested it.
   TaskCreatedFromIssue: ['prompts', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],
@@ -56,12 +56,12 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   ProjectEnvironmentFailed: ['output', 'details'],
 }
 
-/** The categories of an event type's content. Names of branches and commits, and reasons, count as `details`. */
+/** The categories of the content of events of a type. The names of branches and commits count as `details`, and so do reasons. */
 export function categoriesOf(type: string): readonly ContentCategory[] {
   return categories[type] ?? ['details']
 }
 
-/** The category because of which an event type's content is withheld; `undefined` when it is not withheld. */
+/** The category because of which the content of events of a type is withheld; `undefined` when it is not withheld. */
 export function withheldAs(type: string, withheld: readonly ContentCategory[]): ContentCategory | undefined {
   return categoriesOf(type).find((category) => withheld.includes(category))
 }

@@ -1,4 +1,4 @@
-/** Checks a bundle's events without its proofs: the events' hashes, the links between them, and that the two streams of a task agree. */
+/** Checks the events of a bundle, but not its proofs: the events' hashes, the links between events, and the agreement of the task's two streams. */
 import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
@@ -37,7 +37,7 @@ export function chainFaults(
   return faults
 }
 
-/** The hash of an event; `undefined` when its facts are nested too deeply or contain a lone surrogate. */
+/** The hash of an event; `undefined` when the event's data is nested too deeply or contains a lone surrogate. */
 function hashOf(event: Envelope, cryptography: Cryptography): string | undefined {
   try {
     return envelopeHash(cryptography, event)

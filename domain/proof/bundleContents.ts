@@ -1,9 +1,9 @@
-/** Compares the contents and blobs of a bundle with its signed manifest, so that nobody can remove a content or blob and claim that it was erased. */
+/** Compares the content of events, and their blobs, with the signed manifest, so that nobody can remove one of them and claim that it was erased. */
 import type { BundledContent, Envelope, Manifest, UnopenedRun, ListedBlob } from './auditBundle.schema.ts'
 import { withheldAs } from './auditBundle.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
 
-/** Collects, while a bundle is written, the contents that were erased or could not be opened. Expects events stream by stream, in order. */
+/** Collects, while a bundle is written, the events whose content could not be opened. Expects the events stream by stream, in order. */
 export function unopenedRuns(): {
   readonly add: (event: Envelope, content: BundledContent) => void
   readonly runs: () => UnopenedRun[]
@@ -21,7 +21,7 @@ export function unopenedRuns(): {
   }
 }
 
-/** The faults in contents: those whose presence or state contradicts the manifest, and those that the server found changed. */
+/** A fault for each content that contradicts the manifest, or that the server found changed. */
 export function contentFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   { withheld, unopened }: Manifest['predicate'],
@@ -48,7 +48,7 @@ function whyNot(
 ): string | undefined {
   const category = withheldAs(type, withheld)
   if (category !== undefined) {
-    // A withheld text may be disclosed later: another check compares the text with its commitment.
+    // A withheld text may be disclosed later. Another check compares the disclosed text with its commitment.
     const isAsSaid =
       content.kind === 'disclosed' || (content.kind === 'withheld' && content.category === category)
     return isAsSaid ? undefined : `The manifest says that its content is withheld with the ${category}.`
@@ -63,7 +63,7 @@ function whyNot(
   return run?.kind === 'changed' ? 'The server found that its content was changed in the log.' : undefined
 }
 
-/** The hashes of the blobs that an event refers to: every object in its facts, at any depth, that has exactly the members `hash` and `size`. */
+/** The hashes of the blobs to which an event refers. A reference is an object anywhere in `data` with exactly the members `hash` and `size`. */
 export function blobsIn({ data }: Pick<Envelope, 'data'>): readonly string[] {
   const found: string[] = []
   // The search is not recursive, since untrusted input may be nested to any depth.
@@ -83,7 +83,7 @@ function hashOf(named: object): string | undefined {
   return typeof named.hash === 'string' && /^[0-9a-f]{64}$/.test(named.hash) ? named.hash : undefined
 }
 
-/** The faults in blobs: differences between the events and the manifest's list, and blobs that the server found changed. */
+/** A fault for each blob that is only in the events or only in the manifest's list, and for each that the server found changed. */
 export function blobFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   listed: readonly ListedBlob[],

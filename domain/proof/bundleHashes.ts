@@ -8,7 +8,7 @@ export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>
   return `flightdeck.dev/log/${logId}/${epoch}`
 }
 
-/** The functions of the platform that checks need. They are passed in, since Node and browsers have different ones. */
+/** The cryptographic functions that checks need. They are passed in, because they differ between Node and browsers. */
 export interface Cryptography {
   readonly sha256: Sha256
   readonly utf8: (text: string) => Uint8Array
@@ -37,7 +37,7 @@ export function envelopeHash({ sha256, utf8 }: Cryptography, { meta, ...event }:
   return hexOf(sha256(utf8(canonicalJson({ scheme: 1, ...event, meta: linked }))))
 }
 
-/** The leaf of an event in the log's tree: the bytes of the event's hash, which covers the whole event. */
+/** The leaf for an event in the log's Merkle tree: the bytes of the event's hash. */
 export function leafOf(hash: string): Uint8Array {
   return bytesOfHex(hash)
 }

@@ -1,4 +1,4 @@
-/** Checks the manifest of a bundle: its signature, and whether the bundle matches it. */
+/** Checks the manifest of a bundle: its signature, and whether the bundle has what the manifest lists. */
 import { fromBase64 } from '../kernel/base64.ts'
 import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import { Manifest } from './auditBundle.schema.ts'
@@ -8,7 +8,7 @@ import type { BundledEvent, BundleFault, ListedKey, Parts, SignedManifest } from
 
 const where = 'manifest'
 
-/** The manifest, if one of these keys signed it, and the faults in it. */
+/** The manifest, if one of `keys` signed it, and the faults in the manifest. */
 export function signedManifest(
   { manifests }: Pick<Parts, 'manifests'>,
   keys: readonly ListedKey[],

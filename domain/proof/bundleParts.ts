@@ -1,11 +1,12 @@
-/** A parsed bundle: its parts, and the faults found in them. */
+/** The types of a parsed audit bundle: its parts, and the faults that checks find in them. */
 import type { BundledContent, BundleHeader, BundleRecord, Envelope, Manifest } from './auditBundle.schema.ts'
 import type { Checkpoint, VerifierKey } from './checkpoint.ts'
 
 export interface BundleFault {
   /**
-   * `changed`: differs from what was recorded. `removed`, `added`: missing, or never recorded. `moved`: in a wrong place. `unproven`: nothing shows
-   * that the event was in the log. `unsigned`: the log's key did not sign the part. `unreadable`: the line is not a record of a bundle.
+   * `changed`: the part differs from what was recorded. `removed`: it is missing. `added`: it was never recorded. `moved`: it is in a wrong place.
+   * `unproven`: nothing shows that the event was in the log. `unsigned`: no key of the log signed the part. `unreadable`: the line is not a record of
+   * a bundle.
    */
   readonly kind: 'changed' | 'removed' | 'added' | 'moved' | 'unproven' | 'unsigned' | 'unreadable'
   /** `stream@revision` of an event, or the name of a part of the bundle. */
@@ -31,7 +32,7 @@ export interface Parts {
   readonly manifests: readonly Extract<BundleRecord, { kind: 'manifest' }>[]
 }
 
-/** A key that the header lists: as text, and parsed. */
+/** A key that the header lists, as text and parsed. */
 export interface ListedKey {
   readonly text: string
   readonly key: VerifierKey
@@ -41,9 +42,9 @@ export interface ListedKey {
 export interface Signed {
   /** The keys of the header. */
   readonly keys: readonly ListedKey[]
-  /** `undefined` when none of these keys signed a checkpoint. */
+  /** The header's checkpoint; `undefined` when none of these keys signed it. */
   readonly checkpoint: Checkpoint | undefined
-  /** The signed checkpoint over the last events of all streams. */
+  /** The checkpoint over the last events of all streams; `undefined` when none of these keys signed it. */
   readonly heads: Checkpoint | undefined
 }
 

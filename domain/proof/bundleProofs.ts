@@ -1,4 +1,4 @@
-/** Checks the signatures by the keys of a bundle's header: its checkpoints, and the proofs that refer to them. */
+/** Checks a bundle's proofs: the signatures of the header's checkpoints, how the reader knows the keys, and the proofs for events. */
 import type { BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { leafOf, originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, ListedKey, Parts, Signed } from './bundleParts.ts'
@@ -29,12 +29,12 @@ export function signedHeader(header: BundleHeader, cryptography: Cryptography): 
   return { keys, checkpoint: log?.checkpoint, heads: heads?.checkpoint }
 }
 
-/** How the reader knows a key: the reader named it, or it is the successor of one that the reader named. */
+/** How the reader knows a key: `pinned` if the reader named it, `replacement` if it is the successor of a key that the reader named. */
 export type Known = 'pinned' | 'replacement'
 
 /**
- * How the reader knows a key, given the keys that the reader trusts, as verifier keys or fingerprints. A log uses the same key under a different name
- * in each epoch, so the bytes of keys are compared, not their names.
+ * How the reader knows a key. `trusted` has the keys that the reader named, as verifier keys or fingerprints. A log uses the same key under a
+ * different name in each epoch, so the bytes of keys are compared, not their names.
  */
 export function howKnown(
   header: BundleHeader,
@@ -57,7 +57,7 @@ export function howKnown(
   return isIn(withLinkedKeys(cryptography, header.logId, given, header.links)) ? 'replacement' : undefined
 }
 
-/** Checks whether the signed trees contain the events that have proofs, and the last event of each stream. */
+/** Checks the proofs: whether the signed trees contain each event that has a proof, and the last event of each stream. */
 export function proofFaults(
   parts: Parts,
   signed: Signed,
@@ -111,7 +111,7 @@ function leafOfEvent(kind: 'proof' | 'end', event: Envelope, { utf8 }: Cryptogra
   return kind === 'proof' ? leafOf(meta.hash) : headLeaf({ utf8 }, { stream, revision, hash: meta.hash })
 }
 
-/** `other_signatures`: the proof is valid, but the bytes of its checkpoint differ from the header's. */
+/** The result of checking a proof. `other_signatures`: the proof is valid, but its checkpoint has other signatures than the header's. */
 function proofState(
   text: string,
   leaf: Uint8Array,

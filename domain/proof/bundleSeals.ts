@@ -1,4 +1,4 @@
-/** Checks seals: those that a bundle lists with proofs, and those that the reader got from elsewhere. */
+/** Checks the seals that a bundle lists, and compares the bundle with seals that the reader got from elsewhere. */
 import { fromBase64 } from '../kernel/base64.ts'
 import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import type { LogIdentity } from '../log.ts'
@@ -18,14 +18,14 @@ import {
 import { isSame, verifyConsistency, type Hash } from './merkleTree.ts'
 import { headsOriginOf, identityIn, signedCheckpoint } from './sealNotes.ts'
 
-/** What a bundle proves about the log's tree at sizes other than that of its checkpoint. */
+/** The roots of the log's tree at earlier sizes, as far as a bundle proves them. */
 export interface ProvenSeals extends ListedSeals {
   readonly checkpoint: Checkpoint
-  /** Roots of trees by their size, including the checkpoint's own. */
+  /** The proven roots by the size of the tree, including the root in the checkpoint. */
   readonly roots: ReadonlyMap<number, Hash>
 }
 
-/** The roots of trees that are proven by the bundle's seal lines. */
+/** Checks the lines of a bundle for seals, and returns the roots that they prove. */
 export function provenSeals(
   { seals }: Pick<Parts, 'seals'>,
   checkpoint: Checkpoint,
@@ -57,7 +57,7 @@ export function provenSeals(
   return { proven: { ...listed, checkpoint, roots }, faults }
 }
 
-/** The root under the log's seal of this size, or why the bundle does not have it. */
+/** The root in the log's seal of this size, or why the bundle does not have the root. */
 export function rootIn(
   { checkpoint, roots, from, sizes }: ProvenSeals,
   size: number,
@@ -67,27 +67,27 @@ export function rootIn(
   return isListed ? (roots.get(size) ?? 'older') : 'no_seal'
 }
 
-/** Counts of the seals that the reader gave. */
+/** How many seals the reader gave, and what became of them. */
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
-  /** The number of seals that are older than those that the bundle lists. */
+  /** The number of seals that are older than the oldest seal that the bundle lists. */
   readonly older: number
   /** The number of seals that are newer than the bundle. */
   readonly newer: number
   readonly ofOtherEpochs: number
   readonly ofOtherLogs: number
-  /** How many lines are not seals. */
+  /** How many lines that the reader gave are not seals. */
   readonly unreadable: number
-  /** The size of the newest seal that was compared; 0 when none was. */
+  /** The size of the newest seal that was compared; 0 when no seal was compared. */
   readonly newestCompared: number
 }
 
 export interface Witnessing {
   readonly seals: GivenSeals
   /**
-   * True when a seal that covers the last event of each stream was compared without a fault. If the reader named witnesses, one of them must have
-   * signed that seal.
+   * Whether the bundle agrees with a seal from elsewhere that covers all events of the bundle. If the reader named witnesses, one of them must have
+   * signed the seal.
    */
   readonly isWitnessed: boolean
   readonly cosignatures: readonly Cosignature[]
@@ -99,7 +99,7 @@ export interface SealedBundle {
   readonly header: BundleHeader
   readonly proven: ProvenSeals
   readonly heads: Checkpoint
-  /** The keys of the header. The manifest covers them, so whoever trusts the manifest's key can trust these. */
+  /** The keys in the header. The manifest is about the header too, so whoever trusts the key of the manifest can trust these keys. */
   readonly keys: readonly VerifierKey[]
   /** The index in the log of the last event in the bundle. */
   readonly lastIndex: number
@@ -115,7 +115,7 @@ export function lastIndexIn({ proofs }: Pick<Parts, 'proofs'>): number {
 
 interface OutsideSeal {
   readonly note: string
-  /** The content of an unverified note: do not trust it before a signature was checked. */
+  /** The content of the note, which must not be trusted before a signature was checked. */
   readonly claimed: Checkpoint
   readonly heads: string | undefined
   readonly revision: number | undefined
@@ -124,12 +124,12 @@ interface OutsideSeal {
 /** Parses a line of a file of seals; `undefined` when the line is not a seal. */
 export function sealIn(line: string): OutsideSeal | undefined {
   const json = unambiguousJson(line)
-  // A bundle's header also has a checkpoint but does not count as a seal: a bundle must not confirm itself.
+  // The header of a bundle also has a checkpoint, but does not count as a seal, because a bundle must not confirm itself.
   if (typeof json !== 'object' || json === null || !('checkpoint' in json) || 'kind' in json) return undefined
   const { checkpoint: note } = json
   const claimed = typeof note === 'string' ? parseCheckpoint(parseNote(note)?.text ?? '') : undefined
   if (typeof note !== 'string' || claimed === undefined) return undefined
-  // A value that is not text cannot be signed, so it is treated like an empty text.
+  // If `heads` is not a text, it counts as an empty text, for which no signature is valid.
   const heads = 'heads' in json ? (typeof json.heads === 'string' ? json.heads : '') : undefined
   const revision = 'revision' in json && typeof json.revision === 'number' ? json.revision : undefined
   return { note, claimed, heads, revision }
@@ -137,7 +137,7 @@ export function sealIn(line: string): OutsideSeal | undefined {
 
 const twoHistories = 'The log has two histories under one key.'
 
-/** Compares seals from elsewhere, one per line, with what the bundle proves about the log. */
+/** Compares a bundle with seals from elsewhere, given as one line each. */
 export function witnessOf(
   bundle: SealedBundle,
   lines: Iterable<string>,
@@ -223,14 +223,14 @@ function foundFaults() {
   }
 }
 
-/** The signed heads of a seal, or a description of the unknown key that signed it. */
+/** The signed heads of a seal; or, if no known key signed it, words for whoever signed it. */
 function signedSeal(
   { note, heads: headsNote, claimed }: OutsideSeal,
   identity: LogIdentity,
   bundle: SealedBundle,
   cryptography: Cryptography,
 ): { readonly heads: Checkpoint | undefined; readonly areHeadsSigned: boolean } | string {
-  // A log uses the same key under a different name in each epoch, so the keys are named after the epoch of the seal.
+  // A log uses the same key under a different name in each epoch, so each key gets the name for the epoch of the seal.
   const keys = bundle.keys.map(({ publicKey }) => verifierKey(cryptography.sha256, claimed.origin, publicKey))
   if (signedCheckpoint(cryptography, note, keys) === undefined) {
     const ids = (parseNote(note)?.signatures ?? []).filter(({ name }) => name === claimed.origin)
@@ -260,12 +260,12 @@ function contradictionIn(
     : undefined
 }
 
-/** Collects the last cosignature of each witness, and the size of the largest seal that any witness signed. */
+/** Collects the cosignature that each witness made last, and the size of the largest seal that any witness signed. */
 function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography) {
   const cosignatures = new Map<string, Cosignature>()
   let newest = 0
   return {
-    /** Returns the names of those witnesses whose signature on the note is forged. */
+    /** Adds the cosignatures of a seal. Returns the names of the witnesses whose signature on the seal is forged. */
     add({ note, claimed }: OutsideSeal): readonly string[] {
       return witnesses.flatMap((witness) => {
         const cosignature = cosignatureBy(witness, note, cryptography)
@@ -282,8 +282,8 @@ function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography
 }
 
 /**
- * Finds the seals just before and just after the bundle's own. A log's file has each of its seals once, in order: if the older and the newer seal are
- * adjacent, the bundle's seal is missing in the file.
+ * Finds the seals just before and just after the bundle's own seal, which has the size `size`. Seals have successive revisions: if no revision is
+ * between those two seals, the log never published the bundle's own seal.
  */
 function neighbours(size: number) {
   let before: { size: number; revision: number } = { size: 0, revision: -1 }

@@ -3,7 +3,7 @@ import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { Hash, Sha256, TreeHead } from './merkleTree.ts'
 import type { Cryptography } from './bundleHashes.ts'
 
-/** The size and root of a log's tree at one moment. */
+/** The size and root of a log's tree, and the name of the log. */
 export interface Checkpoint extends TreeHead {
   /** The name of the log, which no other log may have. */
   readonly origin: string
@@ -12,7 +12,7 @@ export interface Checkpoint extends TreeHead {
 interface NoteSignature {
   /** The name of the key. */
   readonly name: string
-  /** Four bytes that distinguish keys of the same name. */
+  /** Four bytes that distinguish keys with the same name. */
   readonly keyId: Uint8Array
   readonly signature: Uint8Array
 }
@@ -34,17 +34,17 @@ export interface VerifierKey {
 interface InclusionProof {
   readonly index: number
   readonly proof: readonly Hash[]
-  /** The signed checkpoint as it was published. */
+  /** The signed checkpoint with the root to which the proof leads. */
   readonly note: string
 }
 
 const hashBytes = 32
-/** The number of Ed25519 among signature types. */
+/** The number for Ed25519 in the list of signature types. */
 const ed25519 = 1
 const maxSignatures = 64
 const dash = '\u2014'
 const proofHeader = 'c2sp.org/tlog-proof@v1'
-/** Sizes are limited to safe integers; none of our logs is larger. */
+/** Matches a number that JavaScript can represent exactly, which is enough for the size of any log. */
 const count = /^(0|[1-9]\d{0,14})$/
 
 /** The text of a checkpoint, which is signed. */
@@ -52,7 +52,7 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** Parses the text of a checkpoint; `undefined` when it is not one. Extension lines, which we do not write, are refused too. */
+/** Parses the text of a checkpoint; `undefined` when the text is not a checkpoint. Texts with extension lines, which we never write, are refused. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', end, ...more] = text.split('\n')
   const hash = fromBase64(root)
@@ -67,7 +67,7 @@ export function writeNote({ text, signatures }: SignedNote): string {
   return `${text}\n${lines.join('')}`
 }
 
-/** Parses a signed note; `undefined` when it is not one. Do not trust the result before a signature was checked. */
+/** Parses a signed note; `undefined` when it is not a note. Do not trust the result before checking a signature. */
 export function parseNote(note: string): SignedNote | undefined {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n') || !isText(note)) return undefined
@@ -93,7 +93,7 @@ export function verifierKey(
   return { name, keyId, publicKey }
 }
 
-/** The text of a key: `name+key id+key`. */
+/** The key as text: `<name>+<key id>+<key>`. */
 export function writeVerifierKey({ name, keyId, publicKey }: VerifierKey): string {
   return `${name}+${hexOf(keyId)}+${toBase64(joined(Uint8Array.of(ed25519), publicKey))}`
 }
@@ -104,7 +104,7 @@ export function parseVerifierKey(
   text: string,
   type: number = ed25519,
 ): VerifierKey | undefined {
-  // Base64 may contain plus signs, a name cannot.
+  // The base64 text may contain plus signs, but the name may not.
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = fromBase64(encoded)
   if (!isName(name) || bytes?.length !== 33 || bytes[0] !== type) return undefined
@@ -112,7 +112,7 @@ export function parseVerifierKey(
   return hexOf(key.keyId) === id ? key : undefined
 }
 
-/** The signatures of a note that claim to be made with this key. */
+/** The signatures of a note that claim to be made with this key. They are not checked. */
 export function signaturesBy(
   { signatures }: SignedNote,
   { name, keyId }: VerifierKey,
@@ -124,7 +124,7 @@ export function writeInclusionProof({ index, proof, note }: InclusionProof): str
   return [proofHeader, `index ${index}`, ...proof.map(toBase64), '', note].join('\n')
 }
 
-/** Parses an inclusion proof; `undefined` when the text is not one. Extra data, which is not authenticated, is ignored. */
+/** Parses an inclusion proof; `undefined` when the text is not an inclusion proof. The line `extra`, which no signature covers, is ignored. */
 export function parseInclusionProof(text: string): InclusionProof | undefined {
   const start = text.indexOf('\n\n')
   if (start < 0) return undefined
@@ -146,7 +146,7 @@ function parseSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) }
 }
 
-/** Whether the name is valid here: notes allow more, but only ASCII has the same bytes everywhere. */
+/** Whether a key may have this name. We allow only ASCII, although signed notes allow more, so that the bytes of a name are always clear. */
 function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }
@@ -177,7 +177,7 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 const cosignatureType = 4
 const timeBytes = 8
 
-/** Parses the text of a witness's key; `undefined` when it is not one. */
+/** Parses the text of a witness's key; `undefined` when the text is not a witness's key. */
 export function parseWitnessKey(
   { sha256 }: Pick<Cryptography, 'sha256'>,
   text: string,
@@ -192,8 +192,8 @@ export interface Cosignature {
 }
 
 /**
- * When the witness signed this note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when the witness did not, `forged` when a
- * signature under the witness's name is invalid.
+ * The witness's signature on the note (c2sp.org/tlog-cosignature, version 1 with Ed25519). `undefined` when there is none, `forged` when a signature
+ * under the witness's name is invalid.
  */
 export function cosignatureBy(
   witness: VerifierKey,

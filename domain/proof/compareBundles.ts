@@ -1,4 +1,4 @@
-/** Compares two bundles, because a log must not show different events in one place. */
+/** Compares two audit bundles of a log, because a log must not show one reader other events than another reader. */
 import { originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, Parts } from './bundleParts.ts'
 import { signedManifest } from './bundleManifest.ts'
@@ -9,13 +9,13 @@ import { isSame } from './merkleTree.ts'
 import { readBundle } from './readBundle.ts'
 
 export interface BundleComparison {
-  /** `not_compared`: nothing shows how the two trees are related; `why` gives the reason. */
+  /** `not_compared`: the bundles cannot be compared, for the reason `why`. */
   readonly verdict: 'agree' | 'contradict' | 'not_compared'
   readonly contradictions: readonly BundleFault[]
   readonly why?: 'unreadable' | 'other_log' | 'too_old'
-  /** The size of the smaller tree. The larger bundle can be compared if it is downloaded again with this size (`?seal=`). */
+  /** The size of the smaller tree. If the bundle with the larger tree is downloaded again with `?seal=<size>`, the bundles can be compared. */
   readonly size?: number
-  /** For two bundles of one task: which one has more events, and how many more. */
+  /** For two bundles of the same task: which bundle has more events, and how many more. */
   readonly extension?: { readonly longer: 'first' | 'second' | 'neither'; readonly events: number }
 }
 
@@ -80,7 +80,7 @@ function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   })
 }
 
-/** Faults for the places in the log at which the bundles have different events. */
+/** A fault for each place in the log at which the bundles have different events. */
 function leafFaults(one: Parts, other: Parts): readonly BundleFault[] {
   const places = leavesOf(other)
   return [...leavesOf(one)].flatMap(([index, event]): readonly BundleFault[] => {
@@ -99,7 +99,7 @@ function leavesOf({ proofs }: Parts): ReadonlyMap<number, string> {
   )
 }
 
-/** Faults for seals of one bundle that contradict the other bundle, and for seals that the other bundle should list but does not. */
+/** A fault for each seal in the bundle `one` that contradicts the bundle `other`, or that `other` should list but does not. */
 function treeFaults(one: ProvenSeals, other: ProvenSeals): readonly BundleFault[] {
   return [...one.roots].flatMap(([size, root]): readonly BundleFault[] => {
     const there = rootIn(other, size)

@@ -1,4 +1,4 @@
-/** The keys of a log: their fingerprints, and the signed links from a key to its successor, so that whoever trusts the older key can verify the newer one. */
+/** The keys of a log: their fingerprints, and links, which are notes in which a key names and signs its successor. */
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { LogIdentity } from '../log.ts'
 import { originOf, hexOf, type Cryptography } from './bundleHashes.ts'
@@ -13,7 +13,7 @@ export function keyFingerprint(sha256: Sha256, publicKey: Uint8Array): string {
   return grouped(hexOf(sha256(publicKey).slice(0, fingerprintBytes)))
 }
 
-/** The fingerprint of a verifier key in text form; `undefined` when the text is not such a key. */
+/** The fingerprint of a verifier key, given as text; `undefined` when the text is not a verifier key. */
 export function fingerprintOf(sha256: Sha256, verifierKey: string): string | undefined {
   const key = parseVerifierKey(sha256, verifierKey)
   return key && keyFingerprint(sha256, key.publicKey)
@@ -29,7 +29,7 @@ function grouped(hex: string): string {
   return hex.replaceAll(/.{4}(?=.)/g, '$& ')
 }
 
-/** The text that a link signs. It has the bytes of the key, since a log uses the same key under a different name in each epoch. */
+/** The text that the old key signs in a link. It contains the bytes of the next key and no name, since a key's name differs in each epoch. */
 const textOf = (logId: string, next: Uint8Array): string =>
   `flightdeck.dev/log/${logId}/next-key\n${toBase64(next)}\n`
 
@@ -51,7 +51,7 @@ export function writeKeyLink(
   return writeNote({ text, signatures: [{ name, keyId, signature: sign(utf8(text)) }] })
 }
 
-/** The keys, and their direct and indirect successors by links. Links of another log are ignored, and links that none of these keys signed. */
+/** `keys`, and their successors that `links` prove, also over several links. Links of other logs and links signed by other keys are ignored. */
 export function withLinkedKeys(
   cryptography: Cryptography,
   logId: string,

@@ -1,5 +1,5 @@
 /**
- * The Merkle tree of RFC 6962 over a log, and its proofs. The hash function is a parameter, so that servers, pages and the offline verifier share
+ * The Merkle tree of RFC 6962 and its proofs. The hash function is a parameter, so that the server, the client and the offline verifier can share
  * this code.
  */
 
@@ -7,13 +7,13 @@
 export type Hash = Uint8Array
 export type Sha256 = (bytes: Uint8Array) => Hash
 
-/** A complete subtree: 2^level leaves, beginning with leaf `index * 2^level`. */
+/** A complete subtree: it has 2^level leaves, of which the first is leaf `index * 2^level` of the tree. */
 export interface Node {
   readonly level: number
   readonly index: number
 }
 
-/** The hash of a leaf. Leaves and inner nodes are hashed with different prefixes, so that neither can pass for the other. */
+/** The hash of a leaf. Leaves and inner nodes are hashed with different prefixes, so that no leaf can be taken for an inner node. */
 export function leafHash(sha256: Sha256, leaf: Uint8Array): Hash {
   const bytes = new Uint8Array(1 + leaf.length)
   bytes.set(leaf, 1)
@@ -28,7 +28,7 @@ export function nodeHash(sha256: Sha256, left: Hash, right: Hash): Hash {
   return sha256(bytes)
 }
 
-/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. Appending a leaf needs nothing else. */
+/** The hashes of a tree's largest complete subtrees, from the left. They are all that is needed to append a leaf. */
 export interface Frontier {
   readonly size: number
   readonly hashes: readonly Hash[]
@@ -50,7 +50,7 @@ export function append(
   let hash = leaf
   let node: Node = { level: 0, index: size }
   onNode(node, hash)
-  // For each trailing one bit of the old size, the new leaf completes a subtree.
+  // For each one bit at the end of the old size, in binary, the new leaf completes a subtree.
   for (let rest = size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
     const left = edge.pop()
     if (left === undefined) throw new RangeError('This frontier does not have the hashes of its size.')
@@ -61,12 +61,12 @@ export function append(
   return { size: size + 1, hashes: [...edge, hash] }
 }
 
-/** The root of the tree with this frontier. The root of the empty tree is the hash of no bytes. */
+/** The root of the tree with this frontier. The root of an empty tree is the hash of zero bytes. */
 export function rootOf(sha256: Sha256, { hashes }: Frontier): Hash {
   return folded(sha256, hashes) ?? sha256(new Uint8Array(0))
 }
 
-/** The complete subtrees from `start` to `end`, from the left. `start` must be a multiple of the length of the first, which is the longest. */
+/** The complete subtrees that the leaves from `start` to `end` form, largest first. `start` must be a multiple of the size of the first subtree. */
 export function nodesOf(start: number, end: number): readonly Node[] {
   const nodes: Node[] = []
   for (let at = start; at < end;) {
@@ -78,8 +78,8 @@ export function nodesOf(start: number, end: number): readonly Node[] {
 }
 
 /**
- * The nodes that prove that a leaf is in a tree: for each hash of the proof, from the leaf's sibling up, the subtrees to `combine`. Throws a
- * RangeError when the tree has no such leaf.
+ * The subtrees for the proof that a leaf is in a tree of `size` leaves. The proof has a hash for each list, from the leaf's sibling up: `combine`
+ * makes it from the hashes of the listed subtrees. Throws a RangeError when the tree has no leaf `index`.
  */
 export function inclusionPath(index: number, size: number): readonly (readonly Node[])[] {
   checkNumbers(index, size)
@@ -87,7 +87,7 @@ export function inclusionPath(index: number, size: number): readonly (readonly N
   return siblingsOf(index, 0, size)
 }
 
-/** The nodes that prove that a tree of `older` leaves is a prefix of one of `newer` leaves. Throws a RangeError when that is impossible. */
+/** Like `inclusionPath`, for the proof that a tree of `older` leaves is a prefix of a tree of `newer` leaves. Throws when `older` is larger. */
 export function consistencyPath(older: number, newer: number): readonly (readonly Node[])[] {
   checkNumbers(older, newer)
   if (older > newer)
@@ -96,14 +96,14 @@ export function consistencyPath(older: number, newer: number): readonly (readonl
   return consistencyOf(older, 0, newer, true)
 }
 
-/** Combines the hashes of adjacent subtrees, given from the left, into one. */
+/** Combines the hashes of adjacent subtrees, given from the left, into one hash. */
 export function combine(sha256: Sha256, hashes: readonly Hash[]): Hash {
   const hash = folded(sha256, hashes)
   if (hash === undefined) throw new RangeError('There is nothing to combine.')
   return hash
 }
 
-/** Whether the hashes of the proof lead from the leaf to the root (RFC 9162, 2.1.3.2). */
+/** Whether the proof shows that the tree with this root has this leaf (RFC 9162, 2.1.3.2). */
 export function verifyInclusion(
   sha256: Sha256,
   {
@@ -141,7 +141,7 @@ export interface TreeHead {
   readonly root: Hash
 }
 
-/** Whether the proof shows that the older tree is a prefix of the newer (RFC 9162, 2.1.4.2). */
+/** Whether the proof shows that the older tree is a prefix of the newer tree (RFC 9162, 2.1.4.2). */
 export function verifyConsistency(
   sha256: Sha256,
   older: TreeHead,
@@ -183,7 +183,7 @@ export function isSame(one: Hash, other: Hash): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
-/** The subtrees of the siblings, from the leaf's sibling up, within the leaves from `start` to `end`. */
+/** The subtrees of an inclusion proof for leaf `index`, among the leaves from `start` to `end`. */
 function siblingsOf(index: number, start: number, end: number): readonly (readonly Node[])[] {
   if (end - start === 1) return []
   const middle = start + split(end - start)
@@ -193,8 +193,8 @@ function siblingsOf(index: number, start: number, end: number): readonly (readon
 }
 
 /**
- * The subtrees of a consistency proof (RFC 6962, 2.1.2). `isWhole` is true while all leaves so far belong to the older tree, whose root the verifier
- * knows.
+ * The subtrees of a consistency proof (RFC 6962, 2.1.2), among the leaves from `start` to `end`. `isWhole` is the RFC's flag b: if these leaves are
+ * the whole older tree, the proof needs no hash for them, because the verifier knows the older root.
  */
 function consistencyOf(
   older: number,

@@ -13,7 +13,7 @@ export interface ReadBundle {
   readonly faults: readonly BundleFault[]
 }
 
-/** Parses the lines of a bundle, given without their newlines. The empty string after the last newline is skipped. */
+/** Parses the lines of a bundle, given without newlines. An empty last line is allowed. */
 export function readBundle(lines: Iterable<string>): ReadBundle | OtherFormat {
   const reading = newReading()
   let emptyLine = 0
@@ -33,7 +33,7 @@ export function readBundle(lines: Iterable<string>): ReadBundle | OtherFormat {
   return { parts: { header, headerLine, streams, proofs, seals, manifests }, faults }
 }
 
-/** Parses the header in a bundle's first line; `undefined` when there is none. The header is not authenticated yet. */
+/** Parses the header in a bundle's first line; `undefined` when the line is not a header. No signature is checked. */
 export function headerIn(firstLine: string): BundleHeader | undefined {
   const record = BundleRecord.safeParse(unambiguousJson(firstLine)).data
   return record?.kind === 'header' ? record : undefined

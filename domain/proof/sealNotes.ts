@@ -1,4 +1,4 @@
-/** The two texts that a seal signs: a checkpoint over the log, and one over the last events of its streams. */
+/** The two signed texts of a seal: a checkpoint over the log, and a checkpoint over the last events of all streams. */
 import type { LogIdentity } from '../log.ts'
 import type { Seal } from '../seal.ts'
 import { bytesOfHex, originOf, type Cryptography } from './bundleHashes.ts'
@@ -13,23 +13,23 @@ import {
 } from './checkpoint.ts'
 import type { TreeHead } from './merkleTree.ts'
 
-/** A seal in its published form. */
+/** The two signed texts of a seal, as we publish them. */
 export interface SealNotes {
   /** A tlog-checkpoint over the log. */
   readonly checkpoint: string
-  /** A checkpoint over the last event of each stream, for the same size of the log. */
+  /** A checkpoint over the last events of all streams, made at the same size of the log. */
   readonly heads: string
 }
 
-/** The name of the tree over the last events of all streams, at this size of the log. */
+/** The name with which a checkpoint over the last events of all streams is signed. It contains the size of the log. */
 export const headsOriginOf = (identity: LogIdentity, size: number): string =>
   `${originOf(identity)}/heads/${size}`
 
-/** The text that a restore signs: the tree of the restored log, under the new epoch. The origin differs from that of all seals. */
+/** The text that is signed at a restore: a checkpoint over the restored log in the new epoch. No seal has the same origin. */
 export const restoredText = (identity: LogIdentity, tree: TreeHead): string =>
   checkpointText({ origin: `${originOf(identity)}/restored`, ...tree })
 
-/** The two texts that a seal signs. */
+/** The two texts of a seal, before they are signed. */
 export function sealTexts(
   identity: LogIdentity,
   log: TreeHead,
@@ -41,7 +41,7 @@ export function sealTexts(
   }
 }
 
-/** The signed notes of a seal, built from its event. */
+/** The two signed texts of a seal, made from the seal's event. */
 export function notesOf(logId: string, seal: Seal): SealNotes {
   const identity = { logId, epoch: seal.epoch }
   const texts = sealTexts(
@@ -62,7 +62,7 @@ export function notesOf(logId: string, seal: Seal): SealNotes {
   }
 }
 
-/** The checkpoint in the note, and which of the keys signed it; `undefined` when none did, or when the note is not a checkpoint. */
+/** The checkpoint in a note, and which of `keys` signed it; `undefined` when none of them signed it, or when the note has no checkpoint. */
 export function signedCheckpoint(
   { utf8, isSignedBy }: Pick<Cryptography, 'utf8' | 'isSignedBy'>,
   note: string,
@@ -89,7 +89,7 @@ export function headLeaf(
   return utf8(`${stream}\n${revision}\n${hash}\n`)
 }
 
-/** Parses an origin that we wrote; `undefined` for any other name. */
+/** The log and epoch in a name that `originOf` made; `undefined` for any other name. */
 export function identityIn(origin: string): LogIdentity | undefined {
   const [, logId = '', epoch = ''] = /^flightdeck\.dev\/log\/([0-9a-f-]{36})\/([1-9]\d*)$/.exec(origin) ?? []
   return logId === '' ? undefined : { logId, epoch: Number(epoch) }

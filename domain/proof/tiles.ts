@@ -1,25 +1,25 @@
 /**
- * A Merkle tree stored in tiles, as in c2sp.org/tlog-tiles: a tile of level L holds up to 256 hashes of subtrees of 256^L leaves. Tiles are flat byte
- * arrays, so that a million leaves take 32 MB; the levels in between are computed from a tile.
+ * A Merkle tree stored in tiles, as in c2sp.org/tlog-tiles: a tile of level L has the hashes of up to 256 subtrees with 256^L leaves each. Other
+ * hashes are computed from the tiles. Tiles are flat byte arrays, so that a million leaves take 32 MB.
  */
 import { combine, nodeHash, nodesOf, type Hash, type Node, type Sha256 } from './merkleTree.ts'
 
 const width = 256
 const hashBytes = 32
-/** A tile has eight levels of the tree, of which only the lowest is stored. */
+/** A tile stands for eight levels of the tree, of which it stores only the lowest. */
 export const levelsInTile = 8
 
-/** A tile, by its level and its index from the left. */
+/** The id of a tile: its level, and its index from the left. */
 export type TileId = Node
 
-/** A tree that grows, or whose leaves are replaced. Changes to leaves reach the levels above with `settle`. */
+/** A tree that can grow, and whose leaves can be replaced. After changes to leaves, `settle` recomputes the levels above them. */
 export interface TiledTree {
   size: number
-  /** Tiles by the name that `tileName` gives them. */
+  /** The tiles by name, as made by `tileName`. */
   readonly tiles: Map<string, Uint8Array>
-  /** Names of the tiles that have changed since the caller last emptied this set. */
+  /** The names of the tiles that have changed since the caller last emptied this set. */
   readonly changed: Set<string>
-  /** Indexes of tiles, by level, whose hash is not in the level above yet. */
+  /** By level: the indexes of the changed tiles whose hash `settle` has yet to put into the level above. */
   readonly unsettled: Map<number, Set<number>>
 }
 
@@ -38,7 +38,7 @@ export function tileOf({ level, index }: Node): TileId {
   return { level: Math.floor(level / levelsInTile), index: Math.floor(first / width) }
 }
 
-/** The hash of a complete subtree; `undefined` when the tile does not have all its leaves. */
+/** The hash of a complete subtree, computed from `tile`; `undefined` when the tile does not cover the subtree. */
 export function nodeIn(
   sha256: Sha256,
   tile: Uint8Array | undefined,
@@ -50,14 +50,14 @@ export function nodeIn(
   return spanHash(sha256, tile, from, span)
 }
 
-/** Sets a leaf's hash at an existing index or directly after the last one. Throws a RangeError for a larger index. */
+/** Sets the hash of a leaf that exists, or appends a leaf. Throws a RangeError for an index that would leave a gap. */
 export function setLeaf(tree: TiledTree, index: number, leaf: Hash): void {
   if (index > tree.size) throw new RangeError(`Leaf ${index} would leave a gap after ${tree.size}.`)
   put(tree, 0, index, leaf)
   tree.size = Math.max(tree.size, index + 1)
 }
 
-/** Recomputes the levels above changed leaves. Must be called before taking a root and before storing tiles. */
+/** Recomputes the levels above changed leaves. Must be called before computing a root and before storing tiles. */
 export function settle(sha256: Sha256, tree: TiledTree): void {
   for (let level = 0; tree.unsettled.has(level); level += 1) {
     for (const index of tree.unsettled.get(level) ?? []) {
@@ -68,7 +68,7 @@ export function settle(sha256: Sha256, tree: TiledTree): void {
   }
 }
 
-/** The root of a settled tree whose right edge is in memory. */
+/** The root of a tree after `settle`. The tiles of `edgeOf` and the full tiles on the highest level must be in memory. */
 export function rootOfTiles(sha256: Sha256, { size, tiles }: Pick<TiledTree, 'size' | 'tiles'>): Hash {
   const hashes = nodesOf(0, size).map((node) => {
     const hash = nodeIn(sha256, tiles.get(tileName(tileOf(node))), node)
@@ -78,7 +78,7 @@ export function rootOfTiles(sha256: Sha256, { size, tiles }: Pick<TiledTree, 'si
   return hashes.length === 0 ? sha256(new Uint8Array(0)) : combine(sha256, hashes)
 }
 
-/** The tiles that an appended leaf can still change, because they are not full. */
+/** The tiles that are not full, and therefore change when leaves are appended. */
 export function edgeOf(size: number): readonly TileId[] {
   const edge: TileId[] = []
   for (let level = 0, count = size; count > 0; level += 1, count = Math.floor(count / width))

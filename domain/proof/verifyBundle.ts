@@ -1,4 +1,4 @@
-/** Checks an audit bundle, and names each record that was changed, removed, added or moved. */
+/** Checks an audit bundle, and reports each record that was changed, removed, added or moved. */
 import { withheldAs, type BlobState, type ContentCategory } from './auditBundle.ts'
 import type { BundleHeader, Manifest } from './auditBundle.schema.ts'
 import { chainFaults, orderFaults } from './bundleChain.ts'
@@ -13,8 +13,8 @@ import { readBundle, type OtherFormat } from './readBundle.ts'
 
 export interface BundleReport {
   /**
-   * `whole`: there are no faults, and the reader knows the key. `intact`: there are no faults, but the reader named no key, so anybody may have
-   * signed the bundle.
+   * `whole`: the bundle has no faults, and the reader knows its key. `intact`: the bundle has no faults, but the reader named no keys, so anybody may
+   * have signed it. `unknown_key`: its key is not one that the reader named.
    */
   readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | OtherFormat
   readonly faults: readonly BundleFault[]
@@ -23,37 +23,37 @@ export interface BundleReport {
   readonly events: number
   readonly disclosed: number
   readonly erased: number
-  /** Contents whose key the server does not have. */
+  /** The number of events for whose content the server has no key. */
   readonly missingKey: number
   readonly withheld: Readonly<Partial<Record<ContentCategory, number>>>
-  /** Contents that were withheld when the bundle was made, and were added to the bundle later. */
+  /** The number of events whose content was withheld when the bundle was made, and added to the bundle later. */
   readonly disclosedLater: number
   readonly blobs: Readonly<Record<BlobState, number>>
-  /** The key that signed the manifest, as text; `null` when none of the header's keys did. */
+  /** The key that signed the manifest, as text; `null` when none of the header's keys signed it. */
   readonly signedBy: string | null
   /** The fingerprint of the key that signed the manifest. */
   readonly fingerprint: string | null
-  /** How many events the log had when the checkpoint was signed. */
+  /** How many events the log had when the header's checkpoint was signed. */
   readonly treeSize: number | null
-  /** Whether the bundle was signed with a key that the reader did not give, but that a given key names as its successor. */
+  /** Whether the bundle was signed with a successor of a key that the reader named. */
   readonly isReplacement: boolean
-  /** Whether a seal that the reader got from elsewhere agrees. If the reader named witnesses, one of them must have signed that seal. */
+  /** Whether the bundle agrees with a seal from elsewhere. If the reader named witnesses, one of them must have signed the seal. */
   readonly isWitnessed: boolean
   readonly seals: GivenSeals
-  /** Cosignatures of the witnesses that the reader named. */
+  /** The cosignatures by witnesses that the reader named. */
   readonly cosignatures: readonly Cosignature[]
 }
 
 export interface ReaderKnows {
-  /** Keys that the reader trusts: verifier keys or fingerprints. Without any, no bundle is `whole`. */
+  /** The keys that the reader trusts, as verifier keys or fingerprints. Without them, no bundle is `whole`. */
   readonly keys?: readonly string[]
-  /** Lines of the log's file of seals, which the reader got from elsewhere. */
+  /** The lines of a file with the log's seals, which the reader got from elsewhere than the bundle. */
   readonly seals?: Iterable<string>
-  /** Keys of the witnesses whose cosignatures count. */
+  /** The keys of the witnesses whose cosignatures count. */
   readonly witnesses?: readonly VerifierKey[]
 }
 
-/** Checks every line of a bundle and reports what is wrong. */
+/** Checks every line of a bundle. */
 export function verifyBundle(
   lines: Iterable<string>,
   cryptography: Cryptography,
@@ -105,7 +105,7 @@ function signerOf(
   }
 }
 
-/** Compares the seals in the bundle and those of the reader; `undefined` when the bundle has nothing signed to compare them with. */
+/** Checks the bundle's own seals, and compares it with the reader's `seals`; `undefined` when the bundle has no signed checkpoints. */
 function heldAgainst(
   bundle: {
     readonly parts: Parts

@@ -27,7 +27,7 @@ export interface BundledEvent {
   readonly content: BundledContent
 }
 
-/** The proofs of one event, as tlog-proofs: that the event is in the log and, for the last event of a stream, that the stream ended with it. */
+/** Tlog-proofs for an event. `inLog`: the event is in the log. `atEnd`: the event is the last of its stream. */
 export interface EventProofs {
   readonly inLog: string
   readonly atEnd: string
@@ -38,26 +38,26 @@ export interface BundleSource {
   readonly epoch: number
   readonly taskId: string
   readonly keys: readonly string[]
-  /** Notes in which a key names its successor. */
+  /** For each change of the key, a note signed with the old key that names the new key. */
   readonly links: readonly string[]
   /** The signed checkpoint against which the proofs of events and of seals are checked. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
-  /** The signed checkpoint over the last events of all streams, for the same size of the log. */
+  /** The signed checkpoint over the last events of all streams, made when the log had the size of `checkpoint`. */
   readonly headsCheckpoint: string
-  /** The events of each stream from revision 0 to its end, one stream after the other. */
+  /** All events of one stream after the other, each stream from revision 0 on. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
-  /** The proofs of an event, as far as the bundle includes them. The last event of each stream needs both. */
+  /** The proofs that the bundle gets for an event. The last event of each stream needs both proofs. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>
   /** The state in which the server finds a blob. */
   readonly stateOf: (blob: string, stream: string) => Promise<BlobState>
-  /** Earlier seals with their proofs, and the list of all earlier seals. */
+  /** The seals that the manifest lists, and their proofs. */
   readonly seals: ListedSeals & { readonly proofs: readonly Omit<SealRecord, 'kind'>[] }
-  /** Signs with the newest key of the log. */
+  /** Makes a signature with the newest key of the log. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
-/** Writes the lines of a bundle. Throws a RangeError when the checkpoint is not one of this log. */
+/** Writes the lines of a bundle. Throws a RangeError when the checkpoint belongs to another log. */
 export async function* writeBundle(source: BundleSource, cryptography: Cryptography): AsyncGenerator<string> {
   const { logId, epoch, taskId, keys, links, checkpoint, headsCheckpoint } = source
   const head = parseCheckpoint(parseNote(checkpoint)?.text ?? '')

@@ -1,4 +1,4 @@
-/** The provenance of a commit's lines as an Agent Trace record, which other tools read from a git note. */
+/** The origins of the lines of a commit as an Agent Trace record, which other tools read from a git note. */
 import { linesByTurn, type AddedLines, type CommitOrigins, type OriginTurn } from './lineOrigins.ts'
 import { z } from 'zod'
 
@@ -24,8 +24,8 @@ const Conversation = z.object({
 })
 
 /**
- * Agent Trace 0.1.0 (https://agent-trace.dev), whose published schema is in `tests/data/agentTrace/trace-record.json`. Sizes are limited, because
- * anybody who can push can write a note.
+ * A record of Agent Trace 0.1.0 (https://agent-trace.dev). The published schema is in `tests/data/agentTrace/trace-record.json`. Sizes are limited,
+ * because anybody who can push to a repository can write a note.
  */
 export const TraceRecord = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
@@ -41,7 +41,7 @@ export const TraceRecord = z.object({
 export type TraceRecord = z.infer<typeof TraceRecord>
 type TraceConversation = z.infer<typeof Conversation>
 
-/** The ref under which other tools look for the notes. */
+/** The git ref under which other tools look for the notes. */
 export const agentTraceRef = 'refs/notes/agent-trace'
 
 const specification = '0.1.0'
@@ -93,7 +93,7 @@ function conversationOf(turn: OriginTurn | undefined, lines: readonly AddedLines
   }
 }
 
-/** A command that a person ran can write anybody's text, for example by a formatter or a package manager, so its contributor is `unknown`. */
+/** Who wrote the lines of a turn. For a command that a person ran, this is `unknown`: the command may be a formatter or a package manager. */
 function contributorOf({ kind, model, provider }: OriginTurn): NonNullable<TraceConversation['contributor']> {
   if (kind === 'command') return { type: 'unknown' }
   const name = model === null || provider === null ? undefined : `${provider}/${model}`

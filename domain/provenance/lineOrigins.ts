@@ -1,19 +1,19 @@
-/** The known origins of the lines that a commit added: which turn of which task wrote them. */
+/** The origins of the lines that a commit added: which turn of which task wrote them. */
 import type { AgentName } from '../agents.ts'
 
 export interface AddedLines {
-  /** The first line, counted from 1. `to`, the last line, is included. */
+  /** The number of the first line. Lines are counted from 1, and the line `to` is included. */
   readonly from: number
   readonly to: number
   /** The execution that wrote the lines; `null` when unknown. */
   readonly executionId: string | null
-  /** SHA-256 in hex, over the lines with a line feed after each. */
+  /** The SHA-256, in hex, of the lines with a line feed after each line. */
   readonly hash: string
 }
 
 export interface AddedFile {
   readonly path: string
-  /** Added lines, in the order of the file. */
+  /** The added lines, in the order of the file. */
   readonly lines: readonly AddedLines[]
 }
 
@@ -39,11 +39,11 @@ export interface CommitOrigins {
   readonly commit: string
   readonly files: readonly AddedFile[]
   readonly turns: ReadonlyMap<string, OriginTurn>
-  /** How many files were left out, because there were too many of them or because of their names. */
+  /** How many changed files are not in `files`, because there were too many or because of their names. */
   readonly leftOut: number
 }
 
-/** The lines of each turn. Turns are in the order of their first lines. */
+/** The lines grouped by turn. The turns are in the order of their first lines. */
 export function linesByTurn(
   lines: readonly AddedLines[],
 ): readonly (readonly [executionId: string | null, lines: readonly AddedLines[]])[] {

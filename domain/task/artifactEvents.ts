@@ -1,4 +1,4 @@
-/** The files that an agent leaves for people, such as screenshots, videos and reports. */
+/** The event for a file that an agent leaves for people, such as a screenshot, a video or a report. */
 import { z } from 'zod'
 import { otherArtifactTypes } from '../api/artifacts.ts'
 import { mediaTypes } from '../image.ts'
@@ -7,7 +7,7 @@ import { ArtifactId, BlobRef, ExecutionId } from '../kernel/ids.schema.ts'
 
 export const ArtifactType = z.enum([...mediaTypes, ...otherArtifactTypes])
 
-/** A file was new or changed at the end of a turn, and is kept. */
+/** A file in the artifact folder that was new or changed at the end of a turn was stored. */
 export const ArtifactKept = event('ArtifactKept', 1, {
   data: z.object({
     executionId: ExecutionId,
@@ -15,6 +15,6 @@ export const ArtifactKept = event('ArtifactKept', 1, {
     mediaType: ArtifactType,
     blob: BlobRef,
   }),
-  /** `name` is the path below the folder of artifacts, and `digest` the SHA-256 of the file as the agent left it, by which a change is noticed. */
+  /** `name` is the path below the artifact folder. `digest` is the SHA-256 of the file as the agent left it, to detect later changes. */
   content: z.object({ name: z.string(), digest: z.string() }),
 })

@@ -1,4 +1,4 @@
-/** The artifacts of a task as state: what the next one is compared with and counted against. */
+/** The artifacts in the state of a task: their number and size, to apply limits, and their digests, to detect changes. */
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import type { ArtifactKept } from './artifactEvents.ts'
@@ -6,7 +6,7 @@ import type { ArtifactKept } from './artifactEvents.ts'
 export interface TaskArtifacts {
   readonly count: number
   readonly bytes: number
-  /** The digest of the newest file of each name. */
+  /** By name, the digest of the newest file with this name. */
   readonly digests: ReadonlyMap<string, string>
 }
 

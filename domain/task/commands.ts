@@ -1,4 +1,4 @@
-/** The commands of people and runners on a task. Commands that create something carry its id. */
+/** The commands that people, runners and other services can give a task. A command that creates something contains the id for it. */
 import type { Proposal } from './codeHost/pullRequestProposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
@@ -19,7 +19,7 @@ import type {
   WorkspaceChanged,
 } from './events.ts'
 
-/** One attempt of one execution. A report of any other attempt is refused. */
+/** The attempt of an execution from which a report comes. Reports of other attempts than the current one are refused. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -43,12 +43,12 @@ export type PullRequestOutcome =
       readonly number: number
       readonly url: string
       readonly headCommit: string
-      /** The id of the system message for the chat; `null` when there is nothing new to say. */
+      /** The id for a system message in the chat; `null` when no message is needed. */
       readonly messageId: string | null
       /** Why the provenance notes could not be published with the commits. */
       readonly notesRefused?: string | null
     }
-  /** `messageId` is set when nobody waits for the outcome: the chat then gets a message about it. */
+  /** `messageId` is set when no person waits for the outcome: the chat then gets a message about the failure. */
   | {
       readonly kind: 'failed'
       readonly code: string
@@ -63,14 +63,14 @@ export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['d
 
 type Observed = EventOf<typeof PullRequestObserved>
 
-/** What the code host reports about a pull request. Times are in the format of ISO 8601. */
+/** A report of the code host about a pull request. Times are in the format of ISO 8601. */
 export type ObservedPullRequest = Readonly<Observed['data'] & Observed['content']> & {
   readonly standing?: PullRequestStanding
 }
 
 type Received = EventOf<typeof FeedbackReceived>
 
-/** What is needed to send feedback at once by the project's rule and within its limits. */
+/** The values with which feedback is sent to the agent at once, if the project's rule and the limits allow this. */
 export interface AutomaticTurn {
   readonly messageId: string
   readonly executionId: string
@@ -91,7 +91,7 @@ export interface TurnOrigin {
   readonly executionId: string
   readonly title: string
   readonly transcript: string
-  /** The snapshot of the turn. It is copied under the key of the new task. */
+  /** The snapshot from the end of the turn, copied and encrypted with the new task's key. */
   readonly snapshot: Snapshot
 }
 
@@ -109,13 +109,13 @@ export type TaskCommand =
       readonly branch: string
       readonly messageId: string
       readonly executionId: string
-      /** The images of the first message, which is the description. */
+      /** The images of the first message, whose text is the description. */
       readonly images: readonly NamedImage[]
-      /** The turn from which the task starts. Such a task may have a blank description: it then waits for a message. */
+      /** The turn of another task from which the new task starts. With a blank description, the new task waits for a message. */
       readonly from?: TurnOrigin
       /** How freely the task's agent works; `free` when missing. */
       readonly mode?: AgentMode
-      /** The original task of the comparison that the new task joins. */
+      /** The task to which the new task is an alternative. */
       readonly comparedTo?: {
         readonly taskId: string
         readonly title: string
@@ -139,7 +139,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** The model and effort for the next turns; an absent one does not change. A `null` agent means the task's current agent. */
+      /** The model and effort for the next turns. An absent member does not change. A `null` agent means the task's current agent. */
       readonly model?: {
         readonly agent: AgentName | null
         readonly name?: string | null
@@ -158,7 +158,7 @@ export type TaskCommand =
       readonly images: readonly NamedImage[]
       /** The id of the execution that starts if the task is idle. */
       readonly executionId: string
-      /** Whether to send the message to the running turn, if there is one that can take it. */
+      /** Whether to send the message to the running turn, if a turn is running that can take it. */
       readonly steers?: boolean
       readonly withSecrets?: boolean
       /** Whether to refuse the message while something runs, instead of queueing it. */
@@ -185,7 +185,7 @@ export type TaskCommand =
       readonly answer: Answer
       readonly answeredBy: string
       /**
-       * The id of the message that starts the next turn if no agent waits for the answer. The message contains all answers since the run that asked.
+       * The id of the message that starts the next turn if no agent waits for the answer. `message` is its text.
        */
       readonly messageId: string
       readonly message: string
@@ -200,14 +200,14 @@ export type TaskCommand =
       readonly title: string | null
       readonly body: string | null
       readonly draft: boolean
-      /** Whether each successful turn updates the pull request from now on; `null` leaves that unchanged. */
+      /** Whether each successful turn updates the pull request from now on; with `null`, the current choice stays. */
       readonly autoUpdate: boolean | null
       /**
-       * The tree of the changes that the person saw; `null` if none was recorded. If present, the request is refused when other changes were recorded
-       * since.
+       * The tree of the changes that the person saw; `null` if none was recorded. If given, the request is refused when other changes were recorded
+       * since then.
        */
       readonly tree?: string | null
-      /** The title and body to use when the person gave none; if missing, those of the task. */
+      /** The title and body to use if the person gave none. If missing, the task's title and description are used. */
       readonly proposed?: Proposal | null
       /** Whether to open a new pull request in place of one that was merged or closed. */
       readonly opensNew?: boolean
@@ -227,14 +227,14 @@ export type TaskCommand =
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
       /**
-       * The id for what follows the end: the execution that delivers the next queued message, the request that updates the pull request, or the
+       * The id of whatever this command creates next: the execution for the next queued message, a request to update the pull request, or the chat
        * message that the pull request is no longer open.
        */
       readonly nextExecutionId: string
       /** Whether the project opens a draft pull request after a turn that changed something. */
       readonly opensDraft?: boolean
     }
-  /** Records the changes at the time of publication: those that are published, or those because of which publishing is refused. */
+  /** Records the task's changes at the time of a publication, whether or not they are then published. */
   | {
       readonly type: 'RecordChanges'
       readonly requestId: string
@@ -244,13 +244,13 @@ export type TaskCommand =
       readonly type: 'SettlePullRequest'
       readonly requestId: string
       readonly outcome: PullRequestOutcome
-      /** The feedback whose work was complete when the publication began; if missing, all feedback whose work is complete now. */
+      /** The ids of the feedback whose work was complete when the publication began. If missing, all feedback counts whose work is complete now. */
       readonly covers?: readonly string[]
-      /** The id of the next request, for a turn that ended during the publication and whose work must still be published. */
+      /** The id for another request, in case a turn ended during the publication, so that its work must still be published. */
       readonly nextRequestId: string
     }
   | { readonly type: 'ObservePullRequest'; readonly observed: ObservedPullRequest }
-  /** Feedback on the pull request that may be new. `automatic` is `null` when the project's rule leaves the feedback to a person. */
+  /** Records feedback on the pull request, if it is new. `automatic` is `null` when the project's rule leaves the feedback to a person. */
   | {
       readonly type: 'ReceiveFeedback'
       readonly feedbackId: string
@@ -278,9 +278,9 @@ export type TaskCommand =
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
         | { readonly kind: 'resolved'; readonly automatic: boolean }
     }
-  /** Repeats a reply that the code host refused, with the commit that the reply refers to. */
+  /** Repeats a reply that the code host refused. `commit` is the commit that the reply names. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
-  /** Retries an update that failed because the owner's connection to the code host was lost. The owner is connected again. */
+  /** Retries an update that failed because the owner was no longer connected to the code host. The owner is connected again. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }
@@ -291,41 +291,41 @@ export type TaskCommand =
       readonly workspace: WorkspaceOutcome
     }
   | { readonly type: 'BeginCleanUp'; readonly work: WorkPlace }
-  /** The code host does not show the pull request with this number. */
+  /** Records that the code host does not show the pull request with this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 
-  /** The task `taskId` was created from this turn. */
+  /** Records that the task `taskId` was created from the turn `executionId`. */
   | {
       readonly type: 'RecordFork'
       readonly taskId: string
       readonly executionId: string
       readonly title: string
     }
-  /** The task `taskId` is about to be created as an alternative to this task. */
+  /** Reserves a place for the task `taskId`, which will be created as an alternative to this task. */
   | {
       readonly type: 'AddAlternative'
       readonly taskId: string
       readonly title: string
-      /** Deleted alternatives, which do not count towards the limit. A deleted task never comes back, so the list may be incomplete but never wrong. */
+      /** The ids of deleted alternatives, which do not count towards the limit. The list may lack alternatives that were just deleted. */
       readonly deleted: readonly string[]
     }
-  /** The task `taskId` was created as an alternative to this task. */
+  /** Records that the task `taskId` was created as an alternative to this task. */
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
-  /** Frees the place of `taskId`, whose creation failed. */
+  /** Frees the place of the alternative `taskId`, whose creation failed. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
   /** Returns to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
-  /** Records a snapshot of the turn before an undo, since that turn left none. */
+  /** Records a snapshot of the files before the undo `undoId` replaces them, because the turn before the undo left no snapshot. */
   | {
       readonly type: 'RecordSnapshot'
       readonly undoId: string
       readonly snapshot: EventOf<typeof WorkspaceSnapshotTaken>
     }
-  /** The files now match the snapshot of the undo, or of the turn that the task was created from. */
+  /** Records that the files now match a snapshot. `executionId` is the undo that restored it, or the turn from which the task was created. */
   | {
       readonly type: 'RecordRestore'
       readonly executionId: string
-      /** Files that git now ignores and that were left unchanged. */
+      /** The files that were left unchanged because git now ignores them. */
       readonly keptPaths: readonly string[]
       readonly changes: EventOf<typeof WorkspaceChanged> | null
     }

@@ -1,6 +1,6 @@
 /**
- * A comparison: the same task is run again from the same commit with another agent, model or message. The first task is the original; all others are
- * its alternatives, even if they were requested on an alternative.
+ * Comparisons: the same task runs several times from the same commit, with different agents, models or messages. The first task is the original. All
+ * other tasks are its alternatives, even if a person requested them on the page of an alternative.
  */
 import { mostCompared } from '../api/comparison.ts'
 import type { Decision } from '../kernel/decider.ts'
@@ -9,7 +9,7 @@ import type { CommandOf } from './commands.ts'
 import { AlternativeAdded, AlternativeRemoved, TaskCreatedToCompare, type TaskEvent } from './events.ts'
 import type { LiveTask } from './state.ts'
 
-/** Reserves a place in the comparison for an alternative that is about to be created. Can be repeated. */
+/** Reserves a place in the comparison for an alternative that will be created. Repeating this changes nothing. */
 export function addAlternative(
   state: LiveTask,
   { taskId, title, deleted }: CommandOf<'AddAlternative'>,
@@ -19,7 +19,7 @@ export function addAlternative(
   return places < mostCompared ? [AlternativeAdded.of({ taskId }, { title })] : refuse('comparison_full')
 }
 
-/** Records an alternative that exists but has no place yet. Can be repeated. */
+/** Records an alternative that exists, even if it has no reserved place. Repeating this changes nothing. */
 export function recordAlternative(
   state: LiveTask,
   { taskId, title }: CommandOf<'RecordAlternative'>,

@@ -1,4 +1,4 @@
-/** The event for how full the context window of an agent's model is. */
+/** The event that records how full the context window of an agent's model is. */
 import { z } from 'zod'
 import { fact } from '../kernel/event.schema.ts'
 import { ExecutionId } from '../kernel/ids.schema.ts'
@@ -8,6 +8,6 @@ export type ContextUse = Readonly<z.infer<typeof ContextUse>>
 
 export const ContextMeasured = fact('ContextMeasured', {
   executionId: ExecutionId,
-  /** As the agent reported it; `null` once the conversation was summarized, until the next report. */
+  /** The agent's last report; `null` after the conversation was summarized, until the next report. */
   context: ContextUse.nullable(),
 })

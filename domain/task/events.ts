@@ -1,6 +1,6 @@
 /**
- * The events of a task. Facts are in `data`. Everything that people and agents wrote, printed or named is in `content`, and so are names of git
- * objects and numbers of pull requests, which identify a person elsewhere.
+ * The events of a task. Facts are in `data`. All texts, output and names by people and agents are in `content`. The names of git objects and the
+ * numbers of pull requests are in `content` too, because they can lead to a person at the code host.
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
@@ -51,7 +51,7 @@ export type ExecutionKind = z.infer<typeof ExecutionKind>
 export const ToolKind = z.enum(['read', 'edit', 'run', 'search', 'fetch', 'todo', 'other'])
 export type ToolKind = z.infer<typeof ToolKind>
 
-/** Why a model is temporarily unavailable. */
+/** Why a model is unavailable for a short time. */
 export const PassingFault = z.enum(passingFaults)
 
 const Commit = ObjectName
@@ -60,7 +60,7 @@ const Tree = ObjectName.nullable()
 /** A name chosen by a program in the sandbox. Names are not sealed, so they must be short. */
 const Named = z.string().max(200)
 
-/** The last event of the terminal stream at that time. It links the hash chain of that stream to the task's. */
+/** The last event of the terminal's stream at the time of the event that contains this. It links the hash chains of the two streams. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
@@ -78,7 +78,7 @@ export const TaskCreated = event('TaskCreated', 1, {
     title: z.string(),
     description: z.string(),
     branch: z.string(),
-    /** The model requested for the task's agent, as the client sent it; `UsageRecorded` has the model that was really used. */
+    /** The model that the client requested, for any agent. `UsageRecorded` has the model that was really used. */
     codexModel: z.string().nullable(),
   }),
 })
@@ -86,14 +86,14 @@ export const TaskUpdated = event('TaskUpdated', 1, {
   data: z.object({}),
   content: z.object({ title: z.string(), description: z.string() }),
 })
-/** The agent must use this model and effort from its next turn on; an absent one leaves the choice to the agent. */
+/** Somebody chose the model and effort for the next turns of the agent. A `null` model or absent effort leaves the choice to the agent. */
 export const ModelChosen = event('ModelChosen', 1, {
   data: z.object({ agent: AgentName, effort: Named.optional() }),
   content: z.object({ model: z.string().nullable() }),
 })
 export const TaskDeleted = fact('TaskDeleted', {})
 
-/** An image of a message: a copy of an uploaded image, sealed under the task's key. */
+/** An image of a message. It is a copy of an uploaded image, encrypted with the task's key. */
 export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
 export type MessageImage = z.infer<typeof MessageImage>
 
@@ -116,9 +116,9 @@ export const MessageEdited = event('MessageEdited', 1, {
   data: z.object({ messageId: MessageId }),
   content: z.object({ message: z.string() }),
 })
-/** A person put the queued messages in this order. Messages queued later come after them. */
+/** A person put the queued messages in this order. Messages that are queued later come last. */
 export const QueueReordered = fact('QueueReordered', { messageIds: z.array(MessageId) })
-/** A queued message is to be sent to the running turn at once. It counts as delivered when the agent has received it. */
+/** Somebody requested that a queued message is sent to the running turn. `MessageDelivered` follows when the agent has received it. */
 export const SteeringRequested = fact('SteeringRequested', { messageId: MessageId, ...execution })
 export const MessageDelivered = fact('MessageDelivered', { messageId: MessageId, ...execution })
 /** A message from an agent or from the system. */
@@ -132,12 +132,12 @@ export const MessagePosted = event('MessagePosted', 1, {
   content: z.object({ message: z.string() }),
 })
 
-/** The agent acted on its own before it took up the message of the turn; `said` may be empty. */
+/** The agent did something that nobody had requested, before it began with the turn's message. `said` is its text, and may be empty. */
 export const AgentActedUnasked = event('AgentActedUnasked', 1, {
   data: z.object({ ...execution, messageId: MessageId, agent: AgentName }),
   content: z.object({ said: z.string() }),
 })
-/** The model was temporarily unavailable. The turn continues, and asks the model again at `retryAt`. */
+/** The model was unavailable for a short time. The turn continues, and asks the model again at `retryAt`. */
 export const ModelRetryScheduled = fact('ModelRetryScheduled', {
   ...execution,
   messageId: MessageId,
@@ -153,7 +153,7 @@ export const ExecutionRequested = fact('ExecutionRequested', {
   messageId: MessageId,
   agent: AgentName,
 })
-/** A runner has claimed the execution. Reports about earlier attempts are refused from now on. */
+/** A runner claimed the execution. From now on, reports about earlier attempts are refused. */
 export const ExecutionStarted = fact('ExecutionStarted', {
   ...work,
   attempt: z.number().int(),
@@ -200,7 +200,7 @@ export const AgentStarted = fact('AgentStarted', {
   resumed: z.boolean(),
   /** Who pays for the model; absent for the scripted model, and in events from before people had keys. */
   payer: z.enum(payers).optional(),
-  /** The model that the agent reported; absent if it reported none, and in events from before this field. */
+  /** The model that the agent reported; absent if it reported none, and in events from before this field existed. */
   model: Named.optional(),
   /** The requested effort. */
   effort: Named.optional(),
@@ -209,7 +209,7 @@ const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })
 const ToolInput = z.object({ name: z.string(), target: z.string(), input: z.string() })
 export const ToolStarted = event('ToolStarted', 2, {
   data: ToolCall.extend({
-    /** The call that started the sub-agent that makes this one; `null` for calls of the agent itself, and in events of version 1. */
+    /** The tool call that started the subagent that makes this call; `null` for calls of the agent itself, and in events of version 1. */
     parentToolId: Named.nullable(),
   }),
   content: ToolInput,
@@ -225,7 +225,7 @@ export const ToolFinished = event('ToolFinished', 1, {
     ...execution,
     toolId: Named,
     ok: z.boolean(),
-    /** The duration; `null` when the tool was closed because the execution ended. */
+    /** The duration; `null` when the tool did not finish before the execution ended. */
     durationMs: z.number().int().nullable(),
     exitCode: z.number().int().nullable(),
     additions: z.number().int().nullable(),
@@ -233,7 +233,7 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
-/** The last output of a command, up to a limit; the terminal has all of the output. Recorded before the command's end. */
+/** The end of a command's output, up to a limit. The terminal's stream has the whole output. This event comes before the command's end. */
 export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
@@ -247,7 +247,7 @@ export const UsageRecorded = fact('UsageRecorded', {
   cacheWriteTokens: z.number().int(),
   costUsd: z.number(),
 })
-/** The changes compared with the merge base; the diff itself is a blob. */
+/** The changes of the task's files compared with the merge base. The diff itself is in `blob`. */
 export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   data: z.object({
     ...execution,
@@ -259,34 +259,34 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
     truncated: z.boolean(),
     blob: BlobRef.nullable(),
   }),
-  /** `tree` is the tree that the diff shows and that a pull request is made from; `null` while the agent is writing. */
+  /** `tree` is the git tree with the changes, from which a pull request is made; `null` while the agent is writing. */
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
-/** The predecessor of `WorkspaceSnapshotTaken`, recorded only when something had changed. */
+/** The predecessor of `WorkspaceSnapshotTaken`, which is no longer recorded. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,
     bundle: BlobRef,
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
   }),
-  /** The commit with all of the work; equal work has the same commit. */
+  /** The commit that contains all of the work. */
   content: z.object({ work: Commit }),
 })
 
-/** Publishing is requested. Recorded before the outcome, so that a retry first looks for a pull request that already exists. */
+/** Somebody, or the end of a turn, requested the publication. After a crash, the runner first looks for a pull request that it had already opened. */
 export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
     draft: z.boolean(),
     /** Whether the end of a turn requested the publication, rather than a person. */
     automatic: z.boolean(),
-    /** Whether title and body replace those of an open pull request. */
+    /** Whether title and body replace the title and body of an open pull request. */
     rewrites: z.boolean(),
   }),
   /**
-   * `tree` is the recorded tree. A request by a person may publish only this tree; an automatic update may publish the changes that it records
-   * itself.
+   * `tree` is the tree of the recorded changes. A person's request publishes only this tree. An automatic update first records the current changes,
+   * and publishes these.
    */
   content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })
@@ -307,7 +307,7 @@ export const PullRequestFailed = event('PullRequestFailed', 1, {
 export const PullRequestState = z.enum(['open', 'closed', 'merged'])
 export type PullRequestState = z.infer<typeof PullRequestState>
 
-/** The code host reported something new about the pull request. Times are by the code host's clock. */
+/** The code host reported something new about the pull request. Times are from the code host's clock. */
 export const PullRequestObserved = event('PullRequestObserved', 1, {
   data: z.object({
     state: PullRequestState,
@@ -321,7 +321,7 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
     nodeId: z.string(),
     repositoryId: z.string(),
     headCommit: Commit,
-    /** The login of the person who merged it; `null` when no user merged it explicitly, for example after a push. */
+    /** The login of the person who merged the pull request; `null` when nobody merged it explicitly, for example after a push. */
     mergedBy: z.string().nullable(),
   }),
 })
@@ -330,18 +330,18 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
 export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
-/** The pull request could not be read. Recorded once per reason, until it can be read again or the reason changes. */
+/** The pull request could not be read. Recorded again only when the reason changes, or when the pull request could be read in between. */
 export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: UnreadableCode })
 
-/** The task was created as an alternative to another one. */
+/** The task was created as an alternative to another task. */
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   /** The id of the original task. */
   data: z.object({ taskId: TaskId }),
-  /** `baseCommit` is the commit that the task starts from; `null` when the original had none yet, or when its repository was empty. */
+  /** `title` is the original's title. `baseCommit` is the commit from which both tasks start; `null` if the original has none (yet). */
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 
-/** An alternative has a place in this task's comparison, and is created right after this event. */
+/** An alternative got a place in the task's comparison. The alternative is created right after this event. */
 export const AlternativeAdded = event('AlternativeAdded', 1, {
   data: z.object({ taskId: TaskId }),
   content: z.object({ title: z.string() }),

@@ -239,7 +239,7 @@ function executionEnded(
   }
   const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
   if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
-  // A message that a person stopped before it started must not run with their next message. A retry may still run it.
+  // If a person cancels an execution before it starts, its message must not run with the next message. A retry may still run it.
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
 }
 
@@ -314,12 +314,12 @@ function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
   return {
     ...task,
     restorePoints,
-    // A file that an undone turn left counts as new when it is made again.
+    // An artifact of an undone turn counts as new when a turn makes it again.
     artifacts: { ...task.artifacts, digests: noArtifacts.digests },
     questions: withoutPending(task.questions),
     saved,
     session: session?.sessionId == null ? null : { agent: session.agent, sessionId: session.sessionId },
-    // As long as there is no workspace, there are no files to restore.
+    // Without a workspace, there are no files to restore.
     pendingRestore:
       task.workspace === 'ready' || task.pendingRestore !== null
         ? {
@@ -336,7 +336,7 @@ function pullRequestDone(
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
-  // Publishing has pushed the branch to the code host again.
+  // The publication has pushed the branch, so the code host has the branch again.
   const cleanUp = afterWorkspace(task.cleanUp)
   return { ...task, pullRequest, pullRequestRequest: null, cleanUp, feedback: publishedWith(task.feedback) }
 }
@@ -348,7 +348,7 @@ function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>
   return { ...task, pullRequestRequest: null, lostAccess, updateOwed: task.updateOwed || isOwed, feedback }
 }
 
-/** The state after the end of an execution. A turn sets the status to its outcome; a command restores the status from before it. */
+/** The state after the end of an execution. After a turn, the status is the turn's outcome. After a command, it is the status from before. */
 function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   if (!('execution' in task.phase)) return task
   const { execution } = task.phase
@@ -362,7 +362,7 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   }
 }
 
-/** Whether the ending execution has changed files; `true` also when that is unknown. */
+/** Whether the execution that ends has changed files. `true` also when this is unknown. */
 function hasChangedFiles({ treeBefore, changedTree }: LiveTask): boolean {
   return treeBefore === null || changedTree === null || treeBefore !== changedTree
 }

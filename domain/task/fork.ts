@@ -1,4 +1,4 @@
-/** A new task from a turn of another task: it starts with the files and the conversation that there were at the end of that turn. */
+/** Forks: a new task starts with the files and the conversation from the end of a turn of another task. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
@@ -7,7 +7,7 @@ import { pointOf, type Snapshot } from './restorePoints.ts'
 import { TaskCreatedFromTurn, TaskForked } from './snapshotEvents.ts'
 import type { LiveTask } from './state.ts'
 
-/** The snapshot from the end of a turn, or why there is none. */
+/** The snapshot from the end of a turn, or a refusal when there is no snapshot. */
 export function snapshotOfTurn(state: LiveTask, executionId: string): Snapshot | Refusal {
   const point = pointOf(state.restorePoints.points, executionId)
   if (!point || point.kind === 'undo') return refuse('not_found', 'There is no such turn in this task.')
@@ -16,7 +16,7 @@ export function snapshotOfTurn(state: LiveTask, executionId: string): Snapshot |
   return point.snapshot ?? refuse('no_snapshot', 'The files at the end of this turn were not saved.')
 }
 
-/** Records that another task was created from this one. Can be repeated. */
+/** Records that another task was created from a turn of this task. Repeating this changes nothing. */
 export function recordFork(state: LiveTask, command: CommandOf<'RecordFork'>): Decision<TaskEvent> {
   const { taskId, executionId, title } = command
   if (state.forks.includes(taskId)) return []

@@ -5,7 +5,7 @@ import { ModelChosen, type TaskEvent } from './events.ts'
 import type { LiveTask, ModelChoice } from './state.ts'
 
 /**
- * The events that record the choice for a new task: the event of its creation already contains the model, so only the effort has an event of its own.
+ * The event with the chosen effort of a new task, if there is one. `TaskCreated` already contains the model.
  */
 export function effortOfNew({
   agent,
@@ -21,7 +21,7 @@ export function chooseModel(
 ): readonly TaskEvent[] {
   if (change === undefined) return []
   const agent = change.agent ?? task.agent
-  // A choice for another agent has no meaning for this one.
+  // An earlier choice for another agent says nothing about this agent.
   const before = task.model.agent === agent ? task.model : { agent: null, name: null, effort: null }
   const { name = before.name, effort = before.effort } = change
   if (before.agent === agent && before.name === name && before.effort === effort) return []

@@ -1,4 +1,4 @@
-/** Why and when a turn asks a model again that was temporarily unavailable. */
+/** The sentences that say why a model is unavailable for a short time, and when the turn asks it again. */
 
 export const passingFaults = ['rate_limited', 'overloaded', 'api_error'] as const
 export type PassingFault = (typeof passingFaults)[number]
@@ -9,7 +9,7 @@ const reasons: Readonly<Record<PassingFault, string>> = {
   api_error: "The model's API failed.",
 }
 
-/** The sentence that says why and when the model is asked again; `time` is a time of day in the form that suits the reader. */
+/** The sentence about a model that will be asked again. `time` is the time of day, in the reader's time zone if it is known. */
 export function retrySentence(code: PassingFault, time: string): string {
   return `${reasons[code]} Trying once more at ${time}.`
 }

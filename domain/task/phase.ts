@@ -1,4 +1,4 @@
-/** The phase of a task: what runs, or how the last execution ended. */
+/** The phase of a task: the queued or running execution, or how the last execution ended. */
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind } from './events.ts'
 
@@ -12,7 +12,7 @@ export interface Execution {
   /** How many times a runner has claimed the execution; 0 before the first claim. */
   readonly attempt: number
   readonly cancelRequested: boolean
-  /** Messages that were sent after the cancellation. They still get their turn. */
+  /** The ids of messages that were sent after the cancellation was requested. The queue goes on with them. */
   readonly sentSinceCancel: readonly string[]
   readonly statusBefore: EndStatus | 'pending'
 }
@@ -28,7 +28,7 @@ export interface QueuedMessage {
   readonly agent: AgentName
 }
 
-/** Records a message that was sent during a cancellation. */
+/** Records a message that was sent after the cancellation was requested, while the execution had not ended yet. */
 export function sentIn(phase: Phase, messageId: string): Phase {
   if (!('execution' in phase) || !phase.execution.cancelRequested) return phase
   const { execution } = phase

@@ -1,4 +1,4 @@
-/** Events about the questions of an agent to a person, their outcomes, and how freely the agent works. */
+/** Events about an agent's questions to a person, the answers, and the mode in which the agent works. */
 import { z } from 'zod'
 import { agentModes } from '../agents/capabilities.ts'
 import { event, fact } from '../kernel/event.schema.ts'
@@ -18,7 +18,7 @@ export const QuestionOption = z.object({
   value: z.string(),
   label: z.string(),
   description: z.string(),
-  /** The result of choosing the option, as Markdown. */
+  /** A preview of the result when a person chooses the option, in Markdown. */
   preview: z.string().nullable(),
 })
 export type QuestionOption = z.infer<typeof QuestionOption>
@@ -29,12 +29,12 @@ export const FormField = z.object({
   description: z.string(),
   type: z.enum(['text', 'number', 'integer', 'boolean', 'choice']),
   required: z.boolean(),
-  /** The values that may be chosen, for a field of the kind `choice`. */
+  /** The values that a person may choose in a field of the type `choice`. */
   choices: z.array(z.string()),
 })
 export type FormField = z.infer<typeof FormField>
 
-/** An answer. `choices` has the values of chosen options; `values` has those of a form's fields, where a box has `true` or `false`. */
+/** An answer. `choices` has the values of the chosen options. `values` has the values of a form's fields; a boolean field has `true` or `false`. */
 export const Answer = z.object({
   choices: z.array(z.string()),
   text: z.string(),
@@ -53,18 +53,18 @@ export const QuestionAsked = event('QuestionAsked', 1, {
   }),
   content: z.object({
     title: z.string(),
-    /** The content as Markdown: the plan of a plan, or the command or diff of a permission. */
+    /** In Markdown: the plan to approve, or the command or diff to permit. */
     body: z.string(),
     options: z.array(QuestionOption),
     fields: z.array(FormField),
-    /** The rules that 'always in this task' allows, in the agent's notation. */
+    /** The rules that the answer 'always in this task' would add, in the agent's notation. */
     rules: z.array(z.string()),
   }),
 })
 
 /**
- * A person answered. `delivery` says how the agent gets the answer: at once, since an agent waits (`agent`), or with the message that starts the next
- * turn.
+ * A person answered a question. `delivery` says how the agent gets the answer. `agent`: at once, because the agent waits. `next_turn`: with the
+ * message that starts the next turn.
  */
 export const QuestionAnswered = event('QuestionAnswered', 1, {
   data: z.object({
@@ -75,10 +75,10 @@ export const QuestionAnswered = event('QuestionAnswered', 1, {
   content: Answer,
 })
 
-/** The agent got the answer, in the run that asked or in a later one. */
+/** The agent got the answer, in the run in which it asked or in a later run. */
 export const AnswerDelivered = fact('AnswerDelivered', { executionId: ExecutionId, questionId: QuestionId })
 
-/** Nobody waits for an answer any more. */
+/** The question was withdrawn, because no agent needs an answer any more. */
 export const QuestionWithdrawn = fact('QuestionWithdrawn', {
   executionId: ExecutionId,
   questionId: QuestionId,

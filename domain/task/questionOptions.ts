@@ -1,7 +1,7 @@
-/** The kinds of an agent's questions, and the options of some of them; without a schema, for the web client. */
+/** The kinds of an agent's questions, and the options of plans, permissions and forms. Without a schema, so that the client can import this file. */
 import type { agentModes } from '../agents/capabilities.ts'
 
-/** `question` has options or free text, `plan` asks for approval, `permission` is for using a tool, and `form` has the fields of an MCP server. */
+/** `question` has options or free text, `plan` asks for approval, `permission` asks to use a tool, and `form` asks for values for an MCP server. */
 export const questionKinds = ['question', 'plan', 'permission', 'form'] as const
 
 /** The values of the options of plans, permissions and forms. */
@@ -9,7 +9,7 @@ export const planOptions = { approve: 'approve', approveAndAsk: 'approve_and_ask
 export const formOptions = { decline: 'decline' }
 export const permissionOptions = { allow: 'allow', allowInTask: 'allow_in_task', deny: 'deny' }
 
-/** The names that people see. */
+/** The names of the modes that people see. */
 export const modeLabels: Readonly<Record<(typeof agentModes)[number], string>> = {
   plan: 'Plan first',
   free: 'Work freely in the sandbox',

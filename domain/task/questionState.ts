@@ -1,10 +1,10 @@
-/** Questions of an agent, in the state of their task. */
+/** The agent's questions in the state of a task. */
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import type { TaskEvent } from './events.ts'
 import type { AgentMode, questionEvents, QuestionKind } from './questionEvents.ts'
 
-/** A question that is open, or whose answer is still on its way to the agent. */
+/** A question that is open, or that was answered but whose answer the agent has not got yet. */
 export interface PendingQuestion {
   readonly executionId: string
   readonly kind: QuestionKind
@@ -14,7 +14,7 @@ export interface PendingQuestion {
 export interface TaskQuestions {
   readonly mode: AgentMode
   readonly pending: ReadonlyMap<string, PendingQuestion>
-  /** Questions whose outcome is final: `answered` once the agent has the answer or a message tells it, otherwise `withdrawn`. */
+  /** Questions that can no longer change. `answered`: the agent has the answer, or a message contains it. `withdrawn`: the question was withdrawn. */
   readonly settled: ReadonlyMap<string, 'answered' | 'withdrawn'>
 }
 
@@ -43,7 +43,7 @@ export function withQuestions(questions: TaskQuestions, event: QuestionEvent): T
     case 'QuestionAnswered': {
       const { questionId, delivery } = event.data
       const question = questions.pending.get(questionId)
-      // The last question of a failed run is answered by the message that starts the next turn.
+      // The answer to the last question of a failed run is in the message that starts the next turn.
       return question && (delivery === 'agent' || !isLastOpen(questions, questionId))
         ? pending(questions, questionId, { ...question, status: 'answered' })
         : settled(questions, questionId, 'answered')
@@ -66,17 +66,17 @@ function settled(questions: TaskQuestions, id: string, as: 'answered' | 'withdra
   return { ...questions, pending: left, settled: new Map([...questions.settled, [id, as]]) }
 }
 
-/** The questions after an undo: none is pending, because the undo also covers what was asked and answered. */
+/** The questions after an undo: no question is pending, because the undo also takes back questions and answers. */
 export function withoutPending(questions: TaskQuestions): TaskQuestions {
   return [...questions.pending].reduce((rest, [id]) => settled(rest, id, 'answered'), questions)
 }
 
-/** Whether no other question is open. */
+/** Whether all other questions are answered. */
 export function isLastOpen({ pending: questions }: TaskQuestions, questionId: string): boolean {
   return [...questions].every(([id, { status }]) => id === questionId || status !== 'open')
 }
 
-/** The ids of answered questions whose answer no agent has yet. */
+/** The ids of answered questions whose answer the agent has not got yet. */
 export function undelivered({ pending: questions }: TaskQuestions): readonly string[] {
   return [...questions].flatMap(([id, { status }]) => (status === 'answered' ? [id] : []))
 }

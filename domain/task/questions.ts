@@ -1,6 +1,7 @@
 /**
- * Decides about an agent's questions. Each is answered at most once. While the run goes on, the answer is for the agent that waits; once the run has
- * failed, the last answer starts the next turn. A question is withdrawn when its turn ends in another way, or when another turn starts.
+ * Decides about an agent's questions, of which each is answered at most once. While the run continues, the waiting agent gets the answer. If the run
+ * has failed, the answer to the last open question starts the next turn. A question is withdrawn when its turn succeeds or is cancelled, or when
+ * another turn starts.
  */
 import { refuse } from '../kernel/errors.ts'
 import type { Decision } from '../kernel/decider.ts'
@@ -41,7 +42,7 @@ export function answerQuestion(
   return 'refused' in turn ? turn : [...events, ...turn]
 }
 
-/** The mode after an answer: approving a plan ends the planning. */
+/** The event with the agent's new mode, if the answer approves a plan. */
 function modeAfter(
   mode: AgentMode,
   kind: QuestionKind | undefined,
@@ -57,8 +58,7 @@ export function chooseMode({ questions }: LiveTask, mode: AgentMode | undefined)
 }
 
 /**
- * Withdraws the questions for whose answers nobody waits any more: all open ones when a turn ends by itself or is cancelled, or when another turn
- * starts.
+ * Withdraws all open questions: when a turn succeeds or is cancelled, when another turn starts, and at an undo.
  */
 export function withdrawQuestions({ questions }: LiveTask): readonly TaskEvent[] {
   return [...questions.pending].flatMap(([questionId, { executionId, status }]) =>
@@ -66,12 +66,12 @@ export function withdrawQuestions({ questions }: LiveTask): readonly TaskEvent[]
   )
 }
 
-/** Whether an agent withdraws a question that a person has just answered, in which case the answer counts. */
+/** Whether an agent withdraws a question that is no longer open, for example because a person has just answered it. The answer then counts. */
 export function isLateWithdrawal({ questions }: LiveTask, { type, data }: TaskEvent): boolean {
   return type === 'QuestionWithdrawn' && questions.pending.get(data.questionId)?.status !== 'open'
 }
 
-/** The message with an answer for an agent that no longer waits for it. */
+/** The answer as the text of a message, for an agent that no longer waits for the answer. */
 export function answerInWords(
   { kind, title }: { readonly kind: QuestionKind; readonly title: string | null },
   { choices, text, values }: Answer,

@@ -1,10 +1,10 @@
-/** The queue of messages that a task has not delivered yet. */
+/** The queue of a task's messages that the agent has not got yet. */
 
 interface Waiting {
   readonly messageId: string
 }
 
-/** Puts the queue into a new order. A message that is on its way to a runner is not in the given list and stays first. */
+/** Puts the queue into the order of `messageIds`. A message that is missing there is on its way to a runner, and comes first. */
 export function reordered<Message extends Waiting>(
   queue: readonly Message[],
   messageIds: readonly string[],

@@ -1,32 +1,32 @@
-/** The points to which a task can go back: the end of each turn and command, and each undo, with its snapshot. */
+/** The points to which a task can go back: the end of each turn and command with its snapshot, and each undo. */
 import type { AgentName } from '../agents.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { ExecutionKind } from './events.ts'
 
-/** The files and the agent's session at one moment. */
+/** The files of a workspace and the agent's session at one moment. */
 export interface Snapshot {
   /** The commit that contains the files. */
   readonly work: string
   readonly bundle: BlobRef
   readonly session: {
     readonly agent: AgentName
-    /** `null` when it is not known which of the saved sessions belongs to the files. */
+    /** The id of the agent's session that belongs to the files; `null` when unknown. */
     readonly sessionId: string | null
     readonly blob: BlobRef
   } | null
 }
 
 export interface RestorePoint {
-  /** The turn, command or undo that led to this point. */
+  /** The id of the turn, command or undo that led to this point. */
   readonly executionId: string
   readonly kind: ExecutionKind | 'undo'
-  /** The index of the point at which the task was before this one; `null` for the beginning. */
+  /** The index of the point at which the task was before it came to this point; `null` for the beginning of the task. */
   readonly before: number | null
   /** The snapshot; `null` for an undo, for a turn or command that has not ended, and when no snapshot could be taken. */
   readonly snapshot: Snapshot | null
 }
 
-/** All points in log order, and the index of the current point: `null` at the beginning. An undo only changes `at`. */
+/** All points in the order of the log. `at` is the index of the point at which the task is; `null` at the beginning of the task. */
 export interface RestorePoints {
   readonly points: readonly RestorePoint[]
   readonly at: number | null
@@ -57,7 +57,7 @@ export function withSnapshot(
   return point ? { points: points.with(index, { ...point, snapshot }), at } : { points, at }
 }
 
-/** Adds the point for an undo: the task is back in the state before `executionId`. */
+/** Adds the point for an undo, and moves the task back to the point before `executionId`. */
 export function wentBack(
   { points, at }: RestorePoints,
   { undoId, executionId }: { readonly undoId: string; readonly executionId: string },
@@ -70,7 +70,7 @@ export function pointOf(points: RestorePoints['points'], executionId: string): R
   return points[indexOf(points, executionId)]
 }
 
-/** The turns and commands that are not undone at a point, latest first. */
+/** The turns and commands that count when the task is at the point `at`, latest first: all that are not undone. */
 export function countingAt(points: RestorePoints['points'], at: number | null): readonly RestorePoint[] {
   const counting: RestorePoint[] = []
   for (let index = at; index !== null;) {

@@ -1,6 +1,6 @@
 /**
- * Messages that begin with a slash. Some are commands that the agent accepts. Others belong to the agent's own terminal and do nothing here: these
- * are refused, with a sentence that says what to do instead. All others are text, since a path can begin with a slash too.
+ * Messages that begin with a slash. Some are commands that the agent accepts. Some are commands that work only in the agent's own terminal: they are
+ * refused with a sentence that says what to do instead. All others are plain text, because a path can begin with a slash too.
  */
 import type { AgentName } from '../agents.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -8,7 +8,7 @@ import type { QueuedMessage } from './phase.ts'
 
 export interface SlashCommand {
   readonly name: string
-  /** A hint, in a word or two, what to type after the name; `null` when the command takes nothing. */
+  /** One or two words for what to type after the name; `null` when nothing follows the name. */
   readonly argument: string | null
   readonly help: string
   /** Whether the command is useful only after the task's first turn. */
@@ -36,7 +36,7 @@ const offered: Readonly<Partial<Record<AgentName, readonly SlashCommand[]>>> = {
   ],
 }
 
-/** The commands of an agent that the client offers, in this order. */
+/** The agent's own commands that people can use, in the order in which they see them. */
 export const slashCommandsOf = (agent: AgentName): readonly SlashCommand[] => offered[agent] ?? []
 
 const goesOn = 'Each task is a single conversation that continues by itself.'
@@ -45,7 +45,7 @@ const ofOperator = 'The operator of this server configures the agent.'
 const chooseModel = 'Use the model picker instead.'
 const ownFiles = 'The agent reads CLAUDE.md in the repository. Ask it to change that file.'
 
-/** What to do instead of each refused command; `null` when there is no equivalent here. */
+/** For each refused command, what to do instead; `null` when Flightdeck has nothing like it. */
 const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string | null>>>>> = {
   claude: {
     clear: 'Create a new task to start over, or send /compact to summarize this conversation.',
@@ -105,10 +105,10 @@ const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string
   },
 }
 
-/** The name of the command that a message begins with; empty when it begins with none. */
+/** The name of the command with which the message begins; empty when it begins with no command. */
 export const commandNamed = (message: string): string => /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
 
-/** The sentence with which a message is refused; `null` when it is accepted. `first` says that it is the first message of its task. */
+/** Why the message is refused, in a sentence; `null` when it is accepted. `first` says that it is the first message of its task. */
 export function refusalOfCommand(agent: AgentName, message: string, first = false): string | null {
   const name = commandNamed(message)
   if (first && slashCommandsOf(agent).some((command) => command.name === name && command.needsTurn))
@@ -123,7 +123,7 @@ export function refusalOfCommand(agent: AgentName, message: string, first = fals
 /** The names of the commands that are refused for an agent. */
 export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent] ?? {})
 
-/** The refusal of a message to an agent, if it begins with a refused command. */
+/** The refusal of a message or command, if it is a message to an agent that begins with a refused command. */
 export function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,

@@ -1,4 +1,4 @@
-/** Events about snapshots of turns: taken, forked into a new task, restored. */
+/** Events about snapshots: taken at the end of a turn, used for a new task, and restored by an undo. */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
 import { event, fact } from '../kernel/event.schema.ts'
@@ -7,8 +7,8 @@ import { BlobRef, ExecutionId, ObjectName, TaskId } from '../kernel/ids.schema.t
 const AgentName = z.enum(agentNames)
 
 /**
- * The files and the agent's session at the end of a turn or command, without files that git ignores. Equal work gives the same bundle, and so the
- * same blob.
+ * The files and the agent's session at the end of a turn or command were saved, without files that git ignores. Equal files give the same bundle, so
+ * that the same blob is used again.
  */
 export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
   data: z.object({
@@ -16,15 +16,15 @@ export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
     /** The bundle; `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
-    /** How many files were left out because they are too large, in a nested repository, or have a name that git refuses. */
+    /** How many files were left out, because they are too large, are in a nested repository, or have a name that git refuses. */
     leftOut: z.int().nonnegative(),
   }),
   content: z.object({
-    /** The commit with all of the files; equal files have the same commit. */
+    /** The commit with all of the files. Equal files have the same commit. */
     work: ObjectName.nullable(),
     /** The paths of the first files that were left out; `leftOut` counts all of them. */
     leftOutPaths: z.array(z.string()),
-    /** Why the files could not be saved. */
+    /** Why the files could not be saved; `null` when they were saved. */
     missing: z.string().nullable(),
   }),
 })
@@ -53,20 +53,21 @@ export const TaskForked = event('TaskForked', 1, {
 })
 
 /**
- * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. `WorkspaceRestored` follows once the files
- * match.
+ * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. `WorkspaceRestored` follows once the files are
+ * restored.
  */
 export const TurnsUndone = fact('TurnsUndone', {
   undoId: ExecutionId,
   executionId: ExecutionId,
-  /** Turns and commands that no longer count; those in `redone` count again. */
+  /** The turns and commands that no longer count. */
   undone: z.array(ExecutionId),
+  /** The turns and commands that were undone earlier and count again. */
   redone: z.array(ExecutionId),
 })
 
-/** The files now match the snapshot that the task began with or went back to. */
+/** The files were restored from a snapshot, so that they match the state of the task. */
 export const WorkspaceRestored = event('WorkspaceRestored', 1, {
-  /** `executionId` is the undo, or the turn that the task was created from. `kept` counts the files that stayed unchanged because git now ignores them. */
+  /** `executionId` is the undo, or the turn from which the task was created. `kept` counts files left unchanged because git now ignores them. */
   data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
   content: z.object({ keptPaths: z.array(z.string()) }),
 })

@@ -1,4 +1,4 @@
-/** A task's state: only what its next decision needs. */
+/** The state of a task, with only the fields that decisions need. */
 import type { AgentName } from '../agents.ts'
 import type { TaskArtifacts } from './artifacts.ts'
 import type { TaskCleanUp } from './codeHost/cleanUpState.ts'
@@ -26,58 +26,58 @@ export interface LiveTask {
   readonly description: string
   readonly model: ModelChoice
   readonly phase: Phase
-  /** Undelivered messages, in the order of delivery. */
+  /** The messages that no agent has got yet, in the order in which they will run. */
   readonly queue: readonly QueuedMessage[]
   /** The ids of queued messages that are being sent to the running turn. */
   readonly steering: readonly string[]
-  /** Messages that an agent has received, or that were cancelled on their way. */
+  /** The ids of messages that an agent has received, or that were cancelled before the agent received them. */
   readonly delivered: ReadonlySet<string>
   /** The message of the last turn, which a retry runs again. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
-  /** The runner that ran the task last, and that has its workspace. */
+  /** The runner that ran the task last, and therefore has the task's workspace. */
   readonly lastRunnerId: string | null
   /** The agent's session that the next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
   /** The last snapshot of files and session, or the snapshot that an undo restores. */
   readonly saved: Snapshot | null
   readonly restorePoints: RestorePoints
-  /** The turn of another task that this task was created from. */
+  /** The turn of another task from which this task was created; `null` for most tasks. */
   readonly origin: {
     readonly taskId: string
     readonly executionId: string
     readonly snapshot: Snapshot
     readonly transcript: string
   } | null
-  /** The commit that the working branch starts from, or will start from once there is a workspace; `null` in an empty repository too. */
+  /** The commit from which the working branch starts; `null` as long as it is not known, and in an empty repository. */
   readonly baseCommit: string | null
-  /** The task to which this one is an alternative. */
+  /** The id of the task to which this task is an alternative; `null` for other tasks. */
   readonly original: string | null
-  /** Alternatives to this task, including deleted ones. */
+  /** The ids of the alternatives to this task, including deleted ones. */
   readonly alternatives: readonly string[]
-  /** Tasks that were created from turns of this one. */
+  /** The ids of the tasks that were created from turns of this task. */
   readonly forks: readonly string[]
-  /** Set while the files do not match `saved` yet, which is the case after the task was created from a turn, and after an undo. */
+  /** Set while the files must still be restored from `saved`: after an undo, and after the task was created from a turn of another task. */
   readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
-  /** Tools that have not finished; the end of the execution closes them. */
+  /** The ids of tool calls that have not finished. The end of the execution ends them too. */
   readonly openTools: ReadonlySet<string>
   /** The number of files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  /** The git tree with the task's changes, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
+  /** The git tree with the task's changes, from which a pull request is made; `null` when unknown, for example while an agent is writing. */
   readonly changedTree: string | null
   /** The value of `changedTree` when the last execution was requested; `null` when it was unknown. */
   readonly treeBefore: string | null
   readonly pullRequest: TaskPullRequest | null
-  /** The request for publishing that has no outcome yet. */
+  /** The id of the request for a publication that has no outcome yet. */
   readonly pullRequestRequest: string | null
   /** Whether the last request failed because the owner was not connected to the code host. */
   readonly lostAccess: boolean
   /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean
-  /** Whether a turn has ended whose work is not yet in the pull request. */
+  /** Whether a turn has ended whose work must still be published. */
   readonly updateOwed: boolean
   readonly feedback: TaskFeedback
-  /** The issue from which the task was created. */
+  /** The issue from which the task was created, and the comment about the task. */
   readonly issue: TaskIssue | null
   readonly cleanUp: TaskCleanUp
   readonly questions: TaskQuestions

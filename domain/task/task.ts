@@ -1,5 +1,5 @@
 /**
- * Decides about each command on a task. Its status goes `pending -> queued -> running -> completed | failed | cancelled`, and from there to queued
+ * Decides about each command on a task. The task's status goes `pending -> queued -> running -> completed | failed | cancelled`, and then to `queued`
  * again.
  */
 import type { Decider, Decision } from '../kernel/decider.ts'
@@ -230,7 +230,7 @@ function steerMessage(state: LiveTask, command: CommandOf<'SteerMessage'>): Deci
 function deliverSteering(state: LiveTask, command: CommandOf<'DeliverSteering'>): Decision<TaskEvent> {
   const { fence, messageId } = command
   if (!fenced(state, fence)) return refuse('evicted')
-  // A steering message counts as delivered, so it cannot have been withdrawn in the meantime.
+  // A message that is being sent to the running turn can no longer be withdrawn. If it is not queued, it was already delivered.
   return isQueued(state, messageId)
     ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
     : []
@@ -282,7 +282,7 @@ function cancelExecution(state: LiveTask): Decision<TaskEvent> {
 
 function startExecution(state: LiveTask, command: CommandOf<'StartExecution'>): Decision<TaskEvent> {
   const execution = current(state, command.executionId)
-  // If two runners saw the same attempt, only one of them can claim the next.
+  // If two runners saw the same attempt, only one of them can claim the next attempt.
   if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
   const { executionId, messageId } = execution
   const attempt = execution.attempt + 1
@@ -318,13 +318,13 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   if (!execution) return refuse('evicted')
   const ending = [
     ...interrupted(state, execution.executionId),
-    // After a failure the questions stay open: an answer can then start the next turn.
+    // After a failed turn, the questions stay open, because an answer can start the next turn.
     ...(execution.kind === 'turn' && command.outcome.kind !== 'failed' ? withdrawQuestions(state) : []),
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]
-  // A failed or cancelled turn stops the queue, because the waiting messages rely on a turn that succeeds. A cancellation that came too late for this
-  // turn also stops the queue, until the person sends another message.
+  // A failed or cancelled turn stops the queue, because the queued messages rely on the turn's success. A turn that succeeded although a person
+  // wanted to cancel it also stops the queue, unless the person has sent another message since.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||
@@ -371,7 +371,7 @@ function endOf(execution: Execution, outcome: ExecutionOutcome, terminal: Termin
   }
 }
 
-/** Closes the tools that are still open when an attempt ends, so that none appears to run for ever. */
+/** Events that end all open tool calls when an attempt ends, so that no tool call appears to run for ever. */
 function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] {
   return [...task.openTools].map((toolId) =>
     ToolFinished.of(
@@ -392,7 +392,7 @@ function isQueued(task: LiveTask, messageId: string): boolean {
   return task.queue.some((message) => message.messageId === messageId)
 }
 
-/** The queued messages that a person may still change: those that are not on their way to a runner. */
+/** The queued messages that a person may still change, because they are not on their way to a runner. */
 function waitingOf(task: LiveTask): readonly QueuedMessage[] {
   return task.queue.filter(({ messageId }) => !isBeingStarted(task, messageId))
 }

@@ -1,6 +1,6 @@
 /**
- * The terminal stream of a task: printed output in order, and text while it is being written. It has no decider, since only the runner with the
- * execution appends to it, by exact revision.
+ * The events of a task's terminal: printed output, and messages while they are being written. No decider is needed, because only the runner that runs
+ * the execution appends to the stream, and expects an exact revision.
  */
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
@@ -16,9 +16,9 @@ export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
-/** Part of a text: its length in UTF-16 code units, and its arrival time in ms after `begunAt`. The parts are in order and cover the whole text. */
+/** One of the parts in which a text arrived: its length in UTF-16 code units, and the time of its arrival in ms after `begunAt`. */
 const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
-/** A piece of a message that is still being written. The complete message is later posted to the task stream under the same id. */
+/** A piece of a message that is still being written. The task's stream later gets the complete message with the same id. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
     ...attempt,

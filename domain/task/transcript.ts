@@ -6,10 +6,10 @@ interface Said {
   readonly message: string | null
 }
 
-/** The most characters of a conversation that are passed on; the beginning is cut off. */
+/** The most characters of a transcript, which has the end of the conversation. */
 const longestTranscript = 20_000
 
-/** The messages of people and agents as one text, oldest first; empty when there were none. */
+/** The messages of people and agents as one text, oldest first; empty without messages. */
 export function transcriptOf(messages: readonly Said[]): string {
   const said = messages
     .filter(({ messageType }) => messageType === 'user' || messageType === 'response')
@@ -24,7 +24,7 @@ export function joinTranscripts(...transcripts: readonly string[]): string {
   return lastOf(transcripts.filter((transcript) => transcript !== '').join('\n\n'))
 }
 
-/** Cuts by code points, so that no character is split. */
+/** The end of the text, cut so that no character is split. */
 function lastOf(text: string): string {
   if (text.length <= longestTranscript) return text
   const last = text.slice(-longestTranscript)

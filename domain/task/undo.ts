@@ -1,4 +1,4 @@
-/** Undoing a turn: the task goes back to an earlier state, and its history keeps everything that happened. */
+/** Undoing a turn: the task goes back to an earlier state. Its history stays complete. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
@@ -29,12 +29,12 @@ export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decis
   return [TurnsUndone.of({ undoId, executionId, undone, redone }), ...withdrawQuestions(state)]
 }
 
-/** Records a late snapshot of a turn that ended without one, before an undo replaces the files. */
+/** Records a snapshot for a turn that ended without a snapshot, before an undo replaces the files. */
 export function recordSnapshot(state: LiveTask, command: CommandOf<'RecordSnapshot'>): Decision<TaskEvent> {
   return state.pendingRestore?.executionId === command.undoId ? [command.snapshot] : []
 }
 
-/** Records that the files now match the state of the task. Ignored when a later undo has replaced this restore. */
+/** Records that the files were restored. Ignored when another undo was requested in the meantime. */
 export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore'>): Decision<TaskEvent> {
   const { executionId, keptPaths, changes } = command
   if (state.pendingRestore?.executionId !== executionId) return []
@@ -46,5 +46,5 @@ export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore
   return [restored, ...(changes ? [changes] : [])]
 }
 
-/** How many paths an event lists at most. */
+/** The most paths that an event lists. */
 export const mostListedPaths = 100

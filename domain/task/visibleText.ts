@@ -1,24 +1,24 @@
 /**
- * The part of a text that a reader sees on the code host's page. The text is untrusted, so the running time must grow linearly with its length, never
- * quadratically.
+ * Finds the part of a Markdown text that people see on the code host's page. The text is untrusted, so the running time must grow linearly with its
+ * length, never quadratically. The file also has the marker of our own comments.
  */
 
-/** Format, private-use and unassigned characters, characters that are drawn as nothing, and control characters except tab and line feed. */
+/** Characters that nobody sees: format, private-use, unassigned, ignorable and blank ones, and control characters except tab and line feed. */
 const invisible = /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}]|(?![\t\n])\p{Cc}/gu
 const lineEnds = /\r\n?|[\u2028\u2029\u0085\v\f]/g
 
-/** The quantifiers are bounded. Otherwise, a text with many unclosed openings would be searched to its end for each of them. */
+/** The titles of links, which are not displayed. The quantifiers are bounded, because the search must not read to the end for each unclosed link. */
 const linkTitles =
   /(\]\(\s{0,99}[^\s()]{1,500})\s{1,99}(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\))\s{0,99}\)/g
-/** Link definitions are not displayed. People also use them to write comments. */
+/** Definitions of links, which are not displayed. Some people use them as comments. */
 const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
 
 /**
- * Removing one construct may create another from the text around it, so removal is repeated this many times. After that, every `<` is escaped so that
- * no tag remains.
+ * Removing a tag or link may create another one from the text around it, so the removal is repeated, but only this many times. If something is still
+ * left, every `<` is escaped, so that no tag remains.
  */
 const maxRounds = 8
-/** The most unclosed tags that are looked at, since each costs a search to the end of the text. */
+/** The most unclosed tags that are examined, because each needs a search to the end of the text. */
 const maxUnclosed = 50
 
 /** The visible text. Applying the function again changes nothing. */
@@ -60,13 +60,13 @@ interface Tag {
   readonly source: string
 }
 
-/** Elements whose content is not displayed, or only as a fallback for other content. */
+/** Elements whose content is not displayed, or only when the browser does not support the element. */
 const unseen: ReadonlySet<string> = new Set(['picture', 'script', 'style', 'template'])
 const empty: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr'])
 const hidingAttributes = /\s(?:hidden|style)(?![\w-])/i
 const href = /\shref\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)/i
 
-/** Removes comments, hidden elements, images and invisible attributes. A construct without an end hides the rest of the text. */
+/** Removes comments, hidden elements, images and invisible attributes. A comment or hidden element without an end hides the rest of the text. */
 function withoutTags(text: string): string {
   const seen: string[] = []
   let hidden: { readonly name: string; depth: number } | undefined
@@ -103,7 +103,7 @@ function withoutTags(text: string): string {
 
 const tagName = /<\/?([a-z]\w{0,30})/iy
 
-/** The tag at this index. `unclosed`: the text only begins like a tag; `endless`: such a beginning that hides everything after it. */
+/** The tag at the index `start`. `unclosed`: a tag begins but does not end. `endless`: a tag begins, does not end, and hides the rest of the text. */
 function tagAt(text: string, start: number): Tag | 'none' | 'unclosed' | 'endless' {
   tagName.lastIndex = start
   const [begun, name = ''] = tagName.exec(text) ?? []
@@ -117,7 +117,7 @@ function tagAt(text: string, start: number): Tag | 'none' | 'unclosed' | 'endles
   return { name: known, isClosing: begun.startsWith('</'), end, source: text.slice(start, end) }
 }
 
-/** The index after the tag's `>`, ignoring any in a quoted value; -1 when there is none. */
+/** The index after the `>` that ends the tag; -1 when the tag does not end. A `>` in a quoted value does not count. */
 function endOfTag(text: string, from: number): number {
   const mark = /=\s{0,9}["']|>/g
   mark.lastIndex = from
@@ -140,15 +140,15 @@ function shown({ name, isClosing, source }: Tag): string {
   return address === undefined ? `<${name}>` : `<${name} href=${address}>`
 }
 
-/** The marker that identifies our comments, whichever token wrote them. */
+/** The invisible marker by which we recognize our own comments at the code host, whichever token wrote them. */
 export const markerOf = (id: string): string => `<!-- flightdeck:${id} -->`
 
 const marker = /<!--\s*flightdeck:/i
 
-/** Whether a comment contains our marker; such a comment is never feedback. */
+/** Whether a comment contains our marker. Our own comments are never feedback. */
 export const isMarked = (body: string): boolean => marker.test(body)
 
-/** Whether this comment is our reply to `id`. */
+/** Whether the comment is our reply to the feedback `id`. */
 export const answers = (body: string, id: string): boolean => body.includes(markerOf(id))
 
 /** Breaks up mentions, so that no text of an agent notifies anybody. */

@@ -1,4 +1,4 @@
-/** Events of a user: signing in through the code host or with a password, onboarding, the profile. Names and addresses are content. */
+/** The events of a user: account, sessions, profile, onboarding, model keys, MCP servers. Names and addresses are content. */
 import { z } from 'zod'
 import { keyKinds, keyProviders } from '../agentKeys.ts'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
@@ -13,7 +13,7 @@ export const Role = z.enum(roles)
 
 /** A person's profile on the code host. */
 export const HostProfile = z.object({
-  /** The id that identifies the account at the code host. */
+  /** The code host's id of the account, which never changes. */
   githubId: z.string(),
   login: z.string(),
   name: z.string().nullable(),
@@ -26,9 +26,9 @@ export const UserRegistered = event('UserRegistered', 1, {
   data: z.object({ userId: UserId }),
   content: z.object({ name: z.string(), email: z.string().nullable() }),
 })
-/** The hash of the person's new password is in the vault under this id. */
+/** The person set a password. Its hash is in the vault under the id `credentialId`. */
 export const PasswordSet = fact('PasswordSet', { credentialId: z.uuid() })
-/** The account at the code host was connected, perhaps again, or its profile there changed. */
+/** The person's account at the code host was connected, perhaps again, or its profile changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,

@@ -33,7 +33,7 @@ export type UserState =
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
-      /** Revision of the last event that may have brought new tokens for the code host. */
+      /** The revision of the last event after which the vault may have new tokens for the code host. */
       readonly lastSignIn: number
       readonly profile: HostProfile | null
       /** The person's account at the code host, connected or not; `null` before the first connection, and once erased. */
@@ -42,7 +42,7 @@ export type UserState =
       readonly credentialId: string | null
       readonly onboardingCompleted: boolean
       readonly sessions: ReadonlyMap<string, string>
-      /** Expiry times of all sessions that had not expired when the latest one began, including sessions that were ended since. */
+      /** The expiry times of all sessions that had not expired when the latest session began, including sessions that were ended early. */
       readonly begun: readonly string[]
       readonly mcpServers: readonly McpServer[]
       /** The providers for which the person has a key of their own. */
@@ -57,9 +57,9 @@ export interface NewSession {
 const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
 
-/** The most open sessions of a person; the oldest is ended to make room for another. */
+/** The most open sessions of a person. When another session begins, the oldest session is ended. */
 export const maxSessions = 500
-/** The most sessions that may begin within the lifetime of one session, since every request searches the ended ones, and the log keeps them all. */
+/** The most sessions that may begin within the lifetime of one session, because every request searches the list of ended sessions. */
 export const maxBegun = 5_000
 
 function begun(
@@ -93,10 +93,10 @@ export type UserCommand =
       readonly profile: HostProfile
       /** The session of the request, which must still be open. */
       readonly sessionId: string
-      /** Whether new tokens were stored for an existing connection. Everything that failed with the old tokens may then be retried. */
+      /** Whether new tokens were stored for an account that is already connected, so that failed requests to the code host may be retried. */
       readonly hasNewTokens: boolean
     }
-  /** With `asOf`: refused with `conflict` when the person has signed in or connected after this revision. */
+  /** With `asOf`, this is refused with `conflict` if the person has signed in or connected the account after this revision. */
   | { readonly type: 'DisconnectGitHub'; readonly asOf?: number }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
@@ -197,7 +197,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
-      // In onboarding, the email address from the code host cannot be replaced by one that the person types.
+      // If the code host already gave an email address, the address that the person types in the onboarding is ignored.
       return [
         OnboardingCompleted.of({ companySize, role }, { fullName, email: state.email ?? command.email }),
       ]
@@ -293,7 +293,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
   }
 }
 
-/** Adds a session and drops those that had expired when it began, so that the state stays small. */
+/** Adds a session and drops the sessions that had expired by then, so that the state stays small. */
 function withSession(
   sessions: ReadonlyMap<string, string>,
   started: { sessionId: string; expiresAt: string },

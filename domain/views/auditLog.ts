@@ -1,6 +1,6 @@
 /**
- * The audit log: one document per entry, sorted by time. Most entries are folded from the streams of people, projects and tasks, so that an action
- * and its entry are one append; the others come from the `audit` streams. A document holds ids, enums and times, and no content.
+ * The audit log: one document per entry. Most entries are folded from the streams of people, projects and tasks, so that no action lacks its entry.
+ * The others come from the `audit` streams. A document has only ids, enums and times, and no content.
  */
 import { auditActions as actions } from '../api/admin.ts'
 import type { AuditEntry } from '../api/admin.schema.ts'
@@ -9,17 +9,17 @@ import { parseStream } from '../kernel/streams.ts'
 import type { AnyRecorded, View, ViewDocument } from './view.ts'
 
 export interface AuditDocument extends Omit<AuditEntry, 'person' | 'secret'>, Omit<ViewDocument, 'id'> {
-  /** The id of the actor; `null` for a service, and for a refused sign-in without an account. */
+  /** The id of the person who acted; `null` for a service, and for a refused sign-in of somebody without an account. */
   readonly person: string | null
   readonly stream: string
-  /** The time and the position in a sortable form. */
+  /** The time and the position as a text by which entries are sorted. */
   readonly order: string
 }
 
 type Audited = Extract<AnyRecorded, { type: keyof typeof actions }>
 const types = Object.keys(actions) as (keyof typeof actions)[]
 
-/** Actions whose event has the name of a secret in its content. */
+/** The actions whose event has the name of a secret in its content. */
 export const namingSecrets: readonly AuditEntry['action'][] = ['secret_set', 'secret_removed']
 
 export const auditLogView: View<AuditDocument> = {
@@ -31,7 +31,7 @@ export const auditLogView: View<AuditDocument> = {
   touches: (event) => (isAudited(event) ? [entryId(event)] : []),
   evolve: (entry, event, id) => {
     if (!isAudited(event)) return entry
-    // All sessions that a single command ended share one entry.
+    // All sessions that one command ended share one entry.
     if (entry !== undefined) return { ...entry, count: entry.count + 1, version: event.revision }
     return entryOf(event, id)
   },
@@ -87,7 +87,7 @@ function factsOf(event: Audited): Partial<AuditDocument> {
   }
 }
 
-/** A place in the order of entries. A time without position comes before all entries of that time. */
+/** The `order` of an entry with this time and position. Without a position, the result comes before all entries with this time. */
 export function auditOrder(at: string, position?: string): string {
   return position === undefined ? at : `${at}_${sortKey(position)}`
 }

@@ -11,9 +11,9 @@ import { isOneOf, type AnyRecorded, type Belonging, type View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
   readonly images: readonly NamedImage[]
-  /** The message's own id, which a client may choose, so that it is only unique within the task. */
+  /** The message's own id. It is unique only within the task, because a client may choose it. */
   readonly messageId: string
-  /** The position in a sortable form. */
+  /** The position as a text by which messages are sorted. */
   readonly order: string
 }
 
@@ -99,7 +99,7 @@ export const chatView: View<MessageDocument> = {
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
       case 'MessageDelivered':
-        // Only a message that was sent to a running turn is still queued here; the message of an execution has the status of that execution.
+        // Only a message that was sent to a running turn still has the status `queued`. Other messages have the status of their execution.
         return message?.status === 'queued'
           ? {
               ...message,
@@ -131,7 +131,7 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
-/** Compares queued messages by their place: first those that a person reordered, in that order, then the others. */
+/** Compares queued messages by their place. Messages that a person put in order come first, and then the others by time. */
 export function byPlaceInQueue(
   a: Pick<MessageDocument, 'queueIndex' | 'order'>,
   b: Pick<MessageDocument, 'queueIndex' | 'order'>,
@@ -180,14 +180,14 @@ function ofSystem(
   return { ...posted(event, messageId, message), executionId }
 }
 
-/** The text of a message about actions that nobody requested; `null` when it was erased. */
+/** The text of the message for `AgentActedUnasked`; `null` when the event's content was erased. */
 function unaskedWords(content: { readonly said: string } | null): string | null {
   if (content === null) return null
   const happened = 'The agent worked on its own between messages; nobody had asked it.'
   return content.said === '' ? happened : `${happened} It said:\n\n${content.said}`
 }
 
-/** The status of an execution's message. For a command also how it ended, followed by its last output. */
+/** The fields of an execution's message that the event changes: its status and, for a finished command, its response. */
 export function faredIn(
   event: RecordedOf<ExecutionEvent>,
   { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
@@ -204,7 +204,7 @@ export function faredIn(
   }
 }
 
-/** How a command ended, in one line: its exit code, or why it was ended. */
+/** A line that says how a command ended: its exit code, or why it failed or was cancelled. */
 export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   if (exitCode !== null) return `exit ${exitCode}`
@@ -218,7 +218,7 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
-/** The line of a command's response that says how it ended, without the output. */
+/** The first line of a command's response, which says how the command ended. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }
@@ -230,7 +230,7 @@ function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running
 export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
     case 'ExecutionCompleted':
-      // A command that ran to its end has failed if its exit code says so. Turns have no exit code.
+      // A command that ran to its end has failed if its exit code is not 0. Turns have no exit code.
       return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'
     case 'ExecutionFailed':
       return 'failed'
@@ -244,12 +244,12 @@ export function parseTask(stream: string): string {
   return name.kind === 'task' ? name.id : ''
 }
 
-/** The `goneWith` of views whose documents belong to tasks. */
+/** `goneWith` for views whose documents belong to tasks: all documents of a deleted task are removed. */
 export function goneWithTask(event: AnyRecorded): Belonging | undefined {
   return event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined
 }
 
-/** A message document in the form of the API; `addressOf` makes the addresses of its images. */
+/** The message as the API shows it. `addressOf` makes the addresses of its images. */
 export function chatMessageOf(
   document: MessageDocument,
   task: { owner: string; projectId: string },

@@ -1,4 +1,4 @@
-/** The command log of a task: one document per tool call and thought of the agent, per turn with artifacts, and per command of a person. */
+/** The command log of a task: one document per tool call, thought, and text of a subagent, per turn with artifacts, and per command of a person. */
 import type { ShownArtifact } from '../api/artifacts.schema.ts'
 import type { LogEntry } from '../api/chat.schema.ts'
 import type { ShownImage } from '../api/images.schema.ts'
@@ -13,13 +13,13 @@ import { isOneOf, type AnyRecorded, type View } from './view.ts'
 export interface LogDocument extends Omit<LogEntry, 'images' | 'artifacts'> {
   readonly images?: readonly Logged<ShownImage>[] | undefined
   readonly artifacts?: readonly Logged<ShownArtifact>[] | undefined
-  /** Set on entries with images, so that they can be found. */
+  /** Set on entries with images, so that a query can find them. */
   readonly hasImages?: true
-  /** The position in a sortable form. */
+  /** The position as a text by which entries are sorted. */
   readonly order: string
 }
 
-/** An image or artifact of the log: `blob` comes from the event, and the server's answer adds `url`. */
+/** An image or artifact in an entry. A document has its `blob`, and an answer of the server has a `url` instead. */
 type Logged<Shown> = Omit<Shown, 'url'> & { readonly url?: string; readonly blob?: BlobRef }
 
 const ofTool = ['ToolStarted', 'ToolImagesKept', 'ToolFinished'] as const
@@ -54,7 +54,7 @@ export const logView: View<LogDocument> = {
     if (isOneOf(ofTool, event)) return [`${event.data.executionId}:${event.data.toolId}`]
     if (event.type === 'ThinkingRecorded' || event.type === 'SubagentSaid')
       return [`${event.data.executionId}:${event.data.messageId}`]
-    // No id of a tool can make this id.
+    // The ids of other entries begin with the id of an execution or task, so they cannot equal this id.
     if (event.type === 'ArtifactKept') return [`artifacts:${event.data.executionId}`]
     const isQueued = event.type === 'MessageQueued' && event.data.kind === 'command'
     return isQueued || isOneOf(ofCommand, event) ? [commandId(event, event.data)] : []
@@ -102,7 +102,7 @@ export const logView: View<LogDocument> = {
       case 'MessageWithdrawn':
         return undefined
       case 'ExecutionStarted':
-        // A command that starts moves to the place of its start.
+        // When a command starts, its entry moves to the end of the log.
         return (
           entry && {
             ...entry,
@@ -174,7 +174,7 @@ function thought(
   return { ...entry, ...what, executionId, status: 'completed', output }
 }
 
-/** The entry that a thought will be, while it is still being written. */
+/** The entry for a thought that is still being written. */
 export function growingThought(
   {
     id: task,
@@ -189,7 +189,7 @@ export function growingThought(
   return { ...thought(entry, executionId, text), status: 'running' }
 }
 
-/** The duration of a thought, and when it began. A thought is recorded at its end, so it began that much earlier. */
+/** The duration of a thought, and when it began. The time of the event is the end of the thought. */
 function thoughtFor({ at, data: { durationMs } }: Extract<Words, { type: 'ThinkingRecorded' }>) {
   return { durationMs, timestamp: new Date(Date.parse(at) - (durationMs ?? 0)).toISOString() }
 }
@@ -236,7 +236,7 @@ function toolFinished(
   }
 }
 
-/** An image that a tool read is named after its file, any other after its tool. */
+/** The entry with the images of its tool call. An image that a tool read has the name of its file, and any other image the name of the tool. */
 function withImages(
   entry: LogDocument,
   { data: { images, leftOut }, revision }: Extract<AnyRecorded, { type: 'ToolImagesKept' }>,
@@ -257,7 +257,7 @@ function withImages(
   }
 }
 
-/** The entry with another artifact of its turn. */
+/** The entry for a turn's artifacts, with one more artifact. */
 function withArtifact(
   entry: LogDocument,
   { data, content, revision }: Extract<AnyRecorded, { type: 'ArtifactKept' }>,
@@ -268,7 +268,7 @@ function withArtifact(
   return { ...entry, kind, name: kind, artifacts: [...(entry.artifacts ?? []), file], version: revision }
 }
 
-/** The API's form of an entry; `addressOf` makes the addresses of its images and artifacts. */
+/** The entry as the API shows it. `addressOf` makes the addresses of its images and artifacts. */
 export function logEntryOf(document: LogDocument, addressOf: AddressOf): LogEntry {
   const { order: _order, hasImages: _hasImages, images, artifacts, ...shown } = document
   const { task } = document
@@ -287,7 +287,7 @@ export function logEntryOf(document: LogDocument, addressOf: AddressOf): LogEntr
   }
 }
 
-/** The API's form of an artifact. */
+/** The artifact as the API shows it. */
 function shownArtifact(
   { blob, ...artifact }: Pick<ShownArtifact, 'id' | 'name' | 'type'> & { readonly blob: BlobRef },
   taskId: string,

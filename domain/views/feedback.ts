@@ -6,11 +6,11 @@ import { goneWithTask, parseTask } from './chat.ts'
 import type { View } from './view.ts'
 
 export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'canBeSent'> {
-  /** Made of the task's and the feedback's id, because ids of feedback are unique only within a task. */
+  /** The id of the task and the id of the feedback, which is unique only within the task. */
   readonly id: string
   readonly feedbackId: string
   readonly task: string
-  /** The turn whose last message becomes the reply; `null` until the reply is due. */
+  /** The id of the turn whose last message becomes the reply; `null` until the reply is due. */
   readonly executionId: string | null
   /** When the reply was written; missing in documents folded before this field existed. */
   readonly answeredAt?: string
@@ -64,7 +64,7 @@ function received(event: Extract<Event, { type: 'FeedbackReceived' }>, id: strin
     id,
     ...data,
     task: parseTask(event.stream),
-    // Without the erased content, the time of receipt is all that is known.
+    // If the content was erased, only the time of the event is known.
     writtenAt: content?.writtenAt ?? at,
     receivedAt: at,
     number: content?.number ?? null,

@@ -1,6 +1,6 @@
 /**
- * What is counted per task: one document per task, with a row for each day, agent, model and payer. The figures of a period are summed from the rows
- * on request. A document has only ids and numbers. It stays when its task is deleted, because the costs still count.
+ * The figures of tasks: one document per task, with a row for each day, agent, model and payer. A request for the figures of a period sums up these
+ * rows. A document has only ids and numbers, and stays when its task is deleted, because the costs still count.
  */
 import type { Payer } from '../agentKeys.ts'
 import type { AgentName } from '../agents.ts'
@@ -21,11 +21,11 @@ interface PaidUse extends Use {
 interface OpenTurn {
   readonly id: string
   readonly agent: AgentName
-  /** `server` until the agent has started. */
+  /** Who pays for the turn; `server` until the agent has started. */
   readonly payer: Payer
   readonly requestedAt: string
   readonly startedAt: string | null
-  /** The usage of each model and payer, in the order of first use: another attempt may have another payer. */
+  /** The usage by model and payer, in the order of first use. Different attempts may have different payers. */
   readonly uses: readonly PaidUse[]
 }
 
@@ -38,13 +38,13 @@ export interface FiguresDocument extends ViewDocument {
   /** The payer of the last turn. */
   readonly payer: Payer
   readonly createdAt: string
-  /** The agent that the task was created for, and the first model that this agent used, with its payer. */
+  /** The task's first agent, the first model that this agent used, and who paid for this model. */
   readonly first: { readonly agent: AgentName; readonly model: string | null; readonly payer: Payer }
   readonly turn: OpenTurn | null
   readonly days: readonly DayFigures[]
-  /** The time of the merge that was counted last: the code host may report the same merge again. */
+  /** The time of the last counted merge, so that no merge is counted twice when the code host reports it again. */
   readonly mergedAt?: string | null
-  /** When something was last counted. */
+  /** The time of the last event that was counted. */
   readonly last: string
 }
 
@@ -174,12 +174,12 @@ function ended(
   }
 }
 
-/** Milliseconds between two times; zero when the end is before the beginning because clocks differ. */
+/** The milliseconds from one time to a later time. Different clocks may reverse the order of two times, so the result is at least 0. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 const dayOf = (at: string): string => at.slice(0, 10)
 
-/** The row in which a turn counts: the day on which it was requested, and the model that it used most. */
+/** The row in which a turn is counted: that of the day of its request, its agent, the model that it used most, and its payer. */
 function placeOf(turn: OpenTurn): DayFigures {
   return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn), payer: turn.payer }
 }
@@ -232,7 +232,7 @@ function withUse(uses: readonly PaidUse[], more: PaidUse): readonly PaidUse[] {
   })
 }
 
-/** All rows of a task, including one for its creation and one for a turn that has not ended. */
+/** All rows of a task, including a row for its creation, and rows for a turn that has not ended. */
 export function figuresRows({ createdAt, first, turn, days }: FiguresDocument): readonly DayFigures[] {
   return [{ ...first, day: dayOf(createdAt), tasks: 1 }, ...days, ...(turn === null ? [] : rowsOf(turn))]
 }

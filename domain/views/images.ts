@@ -12,7 +12,7 @@ export interface ImageDocument extends ViewDocument {
   readonly owner: string
   readonly isWaiting: boolean
   readonly uploadedAt: string
-  /** The order of uploads in a sortable form: the oldest is discarded first. */
+  /** The position of the upload as a text by which images are sorted. The oldest image is discarded first. */
   readonly order: string
 }
 
@@ -44,7 +44,7 @@ export const imagesView: View<ImageDocument> = {
   },
 }
 
-/** The image or artifact that an address points to: its bytes, and the key that they are sealed under. */
+/** An image or artifact to which an address leads: its bytes, and the scope of the key with which they are encrypted. */
 export interface SealedImage {
   readonly imageId: string
   readonly scope: string
@@ -53,18 +53,18 @@ export interface SealedImage {
   readonly name: string
 }
 
-/** Makes the address of an image. The address is valid for a limited time and given to the image's owner only. */
+/** Makes the address of an image. The address is valid for a limited time, and only the owner of the image may get it. */
 export type AddressOf = (image: SealedImage) => string
 
 type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>
 
-/** The images of a message with their names; empty once the message was erased, since their bytes no longer exist. */
+/** The images of a message with their names. Empty once the message was erased, because the images were erased with it. */
 export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
   if (content === null) return []
   return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))
 }
 
-/** The API's form of an image that a task has. */
+/** An image of a task as the API shows it. */
 export function shownImage(
   image: Pick<NamedImage, 'imageId' | 'blob' | 'mediaType' | 'name'>,
   taskId: string,

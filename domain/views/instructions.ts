@@ -1,4 +1,4 @@
-/** The instructions and commands of each person who has written any. */
+/** People's own instructions and commands for agents: one document for each person who has some. */
 import type { OwnInstructions } from '../user/instructions.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 

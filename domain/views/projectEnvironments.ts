@@ -1,4 +1,4 @@
-/** The environment of a project: how it was prepared last. A project whose setup never ran has no document. */
+/** The environments of projects: one document per project, with the results of its last setup. A project whose setup never ran has no document. */
 import type { ShownEnvironment } from '../api/environment.schema.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 

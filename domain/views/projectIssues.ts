@@ -1,10 +1,10 @@
-/** An index of the projects whose issues are read: those whose rule is on, and those with issues whose outcome is not settled. */
+/** The projects whose issues must be read, because their rule is on, or because accepted issues have no outcome yet. */
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
-  /** The ids of tasks for accepted issues whose outcome is not settled, whether or not the tasks exist yet. */
+  /** The ids of the tasks for accepted issues that have no outcome yet. The tasks may not exist yet. */
   readonly waiting: readonly string[]
   /** Whether there are issues to read or outcomes to settle. */
   readonly isRead: boolean

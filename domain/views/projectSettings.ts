@@ -1,4 +1,4 @@
-/** The settings of a project as the API shows them. A project without settings has no document. */
+/** The settings of projects: one document for each project whose settings were ever changed. */
 import type { ShownSettings } from '../api/projectSettings.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
@@ -121,7 +121,7 @@ type DecisionEvent = Extract<
   { type: 'ProjectIssueTaken' | 'ProjectIssueSettled' | 'ProjectIssuePassed' }
 >
 
-/** The latest decisions, one per issue, oldest first. */
+/** The latest decisions after the event: one per issue, oldest first. */
 function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
   if (event.type === 'ProjectIssueSettled') {
     const { taskId, failure } = event.data

@@ -1,4 +1,4 @@
-/** A project as the API shows it; its tasks are counted when it is read. */
+/** The projects: one document per project. It has no counts of tasks, which the server adds when it answers a request. */
 import type { Project } from '../api/projects.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View } from './view.ts'
@@ -8,7 +8,7 @@ export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization
   readonly syncingSince: string | null
   readonly statusReason: string | null
   readonly githubRepoId: string
-  /** The order of creation in a sortable form. */
+  /** The position of the creation as a text by which projects are sorted. */
   readonly order: string
   readonly version: number
 }
@@ -76,16 +76,16 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Reasons for a failed sync that block all tasks until the reason changes: the repository is gone, not accessible, or read-only. */
+/** Reasons for a failed sync with which no task can run: the repository is gone, cannot be accessed, or is read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
 /**
- * The longest time of a sync, in milliseconds. The request of a sync has a shorter timeout, so a crash of the server must have ended a sync that
- * began longer ago.
+ * The longest time that a sync can take, in milliseconds: the request for a sync has a shorter timeout. If a sync began longer ago and has no result,
+ * the server crashed during it.
  */
 const longestSyncMs = 90_000
 
-/** A project document in the form of the API; `login` is the person's own account name at the code host. */
+/** The project as the API shows it. `login` is the person's own account name at the code host. */
 export function projectOf(
   document: ProjectDocument,
   {

@@ -1,4 +1,4 @@
-/** Pull requests of tasks, for following them at the code host: indexed by repository and number, and by whether they can still change. */
+/** The pull requests of tasks: one document per task, with which the server follows the pull request at the code host. */
 import { sortKey } from '../kernel/event.ts'
 import type { PullRequestStanding } from '../task/commands.ts'
 import type { PullRequestState } from '../task/events.ts'
@@ -6,18 +6,18 @@ import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './v
 
 export interface PullRequestDocument extends ViewDocument {
   readonly number: number
-  /** The code host's ids; `null` before the first observation. */
+  /** The code host's ids of pull request and repository; `null` before the first report of the code host. */
   readonly nodeId: string | null
   readonly repositoryId: string | null
-  /** The newest commit of the pull request's branch, as last published or observed; `null` when the content was erased. */
+  /** The newest commit of the pull request's branch, as last published or reported; `null` when the content was erased. */
   readonly headCommit: string | null
   readonly state: PullRequestState
-  /** The last known result of its reviews and checks, with the commit that they are for; missing before the first. */
+  /** The last known result of the reviews and checks, and the commit to which it applies; missing before the first result. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
-  /** Whether the pull request can still change: a merged one cannot. */
+  /** Whether the pull request can still change. After a merge it cannot. */
   readonly isFollowed: boolean
   readonly at: string
-  /** When the pull request was opened, in a sortable form. */
+  /** The position at which the pull request was opened, as a text by which documents are sorted. */
   readonly order: string
 }
 

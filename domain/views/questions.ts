@@ -6,7 +6,7 @@ import { goneWithTask, parseTask } from './chat.ts'
 import { isOneOf, type View } from './view.ts'
 
 export interface QuestionDocument extends Omit<ShownQuestion, 'id'> {
-  /** Made of the task's and the question's id. */
+  /** The id of the task and the id of the question. */
   readonly id: string
   readonly questionId: string
   readonly task: string
@@ -80,7 +80,7 @@ function asked({ data, content, at, position, revision, stream }: Asked, id: str
   }
 }
 
-/** A question in the form of the API. */
+/** The question as the API shows it. */
 export function shownQuestion({
   questionId: id,
   task: _task,

@@ -1,4 +1,4 @@
-/** All views: the projector folds each into its own collection. */
+/** All views. The projector folds the events of each view into the view's own collection. */
 import { auditLogView } from './auditLog.ts'
 import { chatView } from './chat.ts'
 import { feedbackView } from './feedback.ts'

@@ -1,10 +1,10 @@
-/** Facts about a task's runs, for comparing tasks: how long they took, where they started, and which of the agent's commands were tests. */
+/** Facts for comparing tasks, one document per task: how long its executions took, the commit from which it started, and its test runs. */
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface RunFactsDocument extends ViewDocument {
   /** The full hash of the commit that the task started from; `null` before a workspace was made, and in an empty repository. */
   readonly baseCommit: string | null
-  /** Total milliseconds of the task's turns and commands, without a running one. */
+  /** The total milliseconds of the task's finished turns and commands. */
   readonly runningMs: number
   readonly runs: { readonly executionId: string; readonly startedAt: string } | null
   readonly tests: {
@@ -12,7 +12,7 @@ export interface RunFactsDocument extends ViewDocument {
     /** Whether the last finished test run passed; `null` when none has finished. */
     readonly lastPassed: boolean | null
   }
-  /** The ids of running tool calls that are tests. */
+  /** The ids of the running tool calls that run tests. */
   readonly openTests: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export const runFactsView: View<RunFactsDocument> = {
   streams: ['task'],
   types: folded,
   indexes: [],
-  // Most tool calls are not tests, and skipping their beginnings saves the projector work.
+  // Most tool calls do not run tests. Skipping the events of their beginning saves the projector work.
   touches: (event) => (event.type !== 'ToolStarted' || isTest(event) ? touchesOwn(event) : []),
   evolve: (document, event, id) => {
     if (event.type === 'TaskCreated') return document ?? created(event, id)
@@ -90,7 +90,7 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
-/** Milliseconds between two times; zero when the end is before the beginning because clocks differ. */
+/** The milliseconds from one time to a later time. Different clocks may reverse the order of two times, so the result is at least 0. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 /** The total time of the task's turns and commands up to `now`, in milliseconds. */

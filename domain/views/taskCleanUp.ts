@@ -1,4 +1,4 @@
-/** The part of a task's document about clean-up, and about work that is in no pull request. */
+/** The fields of a task's document about its clean-up and about unpublished work. */
 import type { Task } from '../api/tasks.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { afterWorkspace, noCleanUp, startsAnew, withCleanUp } from '../task/codeHost/cleanUpState.ts'
@@ -6,7 +6,7 @@ import type { TaskEvent } from '../task/events.ts'
 
 type CleanUpEvent = Extract<RecordedOf<TaskEvent>, { type: `TaskClean${string}` }>
 
-/** The task after a clean-up event. An outcome is shown only if the task was not continued since the request. */
+/** The task's document after an event about the clean-up. The outcome is shown only if the task was not continued since the request. */
 export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork'>>(
   task: D,
   event: CleanUpEvent,
@@ -15,14 +15,14 @@ export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork
   const before = task.cleaning ?? noCleanUp
   const cleaning = withCleanUp(before, event)
   const isLate = event.type === 'TaskCleanedUp' && event.data.requestId !== before.request
-  // When a task starts again from the base branch, all its work is in the merge.
+  // A task starts anew from the base branch only if all of its work was merged, so no unpublished work is left.
   const later = laterWork && (isLate || !startsAnew(cleaning)) ? { laterWork } : {}
   if (event.type !== 'TaskCleanedUp' || isLate) return { ...others, ...later, cleaning }
   const { branch, workspace } = event.data
   return { ...others, ...later, cleaning, cleanUp: { at: event.at, branch, workspace } }
 }
 
-/** Drops the shown outcome and the pending request, when a task is continued or its pull request is open again. */
+/** Drops the outcome and the pending request of a clean-up, because the task was continued or its pull request is open again. */
 export function withoutCleanUp<D extends Pick<Task, 'cleaning' | 'cleanUp'>>({
   cleanUp: _before,
   ...task

@@ -1,21 +1,21 @@
-/** The comment about a task at the code host: which issue or pull request it is on, and whether it is up to date. */
+/** The comments about tasks at the code host: one document per task, with the comment's issue or pull request, and whether it is up to date. */
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
 import { todosAfter, withoutDone, type Todo } from './todos.ts'
 import { isOneOf, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface TaskCommentDocument extends ViewDocument {
-  /** `none`: nobody at the code host expects a comment. `stale`: the task has changed since the comment was written. */
+  /** The state of the comment. `none`: the task needs no comment. `stale`: the task has changed since the comment was written. */
   readonly comment: 'none' | 'due' | 'written' | 'stale' | 'failed'
-  /** `null` when no comment was written, or when its id was erased. */
+  /** The code host's id of the comment; `null` when no comment was written, and when the id was erased. */
   readonly commentId: string | null
-  /** Whether the comment shows progress and is kept up to date. Comments of earlier versions only linked to the task, and stay unchanged. */
+  /** Whether the comment shows progress and is kept up to date. Comments by older versions of Flightdeck only link to the task, and never change. */
   readonly isKept: boolean
   /** The revision of the latest event that the comment should show. */
   readonly changedAt: number
   /**
-   * The repository of the issue from which the task was created; `null` when there is no issue. This and `number` are also `null` when the content
-   * was erased.
+   * The repository of the issue from which the task was created, and `number` is the issue's number. Both are `null` when there is no issue, and when
+   * the content was erased.
    */
   readonly repositoryId: string | null
   readonly number: number | null
@@ -26,7 +26,7 @@ export interface TaskCommentDocument extends ViewDocument {
   readonly order: string
 }
 
-/** The events that change what the comment shows. */
+/** The events because of which the comment must be updated. */
 export const toldToIssues = [
   'ExecutionRequested',
   'ExecutionStarted',

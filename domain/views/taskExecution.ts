@@ -1,4 +1,4 @@
-/** The part of a task's document about the running or last execution: its steps, usage and progress. */
+/** The fields of a task's document about the running or last execution: its steps, usage, progress and context. */
 import type { Task } from '../api/tasks.schema.ts'
 import type { AnyRecorded } from './view.ts'
 
@@ -31,12 +31,12 @@ export function used(
   }
 }
 
-/** The progress in percent after this many tool calls. The total number is unknown, so each call takes a tenth of the distance to 95. */
+/** The progress in percent after this many tool calls. Nobody knows how many will follow, so each call adds a tenth of what is missing to 95. */
 export function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }
 
-/** How full the context is. What was measured is not known of a new conversation, or of another agent. */
+/** How full the context window is after the event. For a new conversation, and for another agent, this is unknown until it is measured. */
 export function contextAfter(
   task: Pick<Task, 'agent' | 'context'>,
   event: AnyRecorded,

@@ -1,4 +1,4 @@
-/** A task as the API shows it, without its chat and terminal. */
+/** The tasks: one document per task, without its chat and terminal. */
 import type { Task } from '../api/tasks.schema.ts'
 import type { ProjectDocument } from './projects.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
@@ -19,22 +19,22 @@ export interface TaskDocument extends Omit<
   'project' | 'images' | 'currentBranch' | 'modelAgent' | 'mode' | 'waitingFor'
 > {
   readonly images: readonly NamedImage[]
-  /** The agent for which the model was chosen; another agent uses its default. */
+  /** The agent for which the model was chosen. Any other agent uses its default model. */
   readonly modelAgent: AgentName
-  /** The order of creation in a sortable form. */
+  /** The position of the creation as a text by which tasks are sorted. */
   readonly order: string
   readonly statusBefore: EndStatus | 'pending'
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
   readonly executions: number
-  /** The title and body of the pull request, existing or requested. */
+  /** The title and body of the pull request, which exists or was requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
   /** How freely the agent works; `free` when absent. */
   readonly mode?: Task['mode']
   /** The agent's unanswered questions. */
   readonly openQuestions?: readonly { readonly id: string; readonly kind: QuestionKind }[]
-  /** The commit from which an alternative starts: the original's base, if it was known. */
+  /** Set for an alternative: the commit from which it starts, if the commit was known when it was created. */
   readonly startCommit?: string | null
   readonly recorded: {
     readonly blob: BlobRef | null
@@ -76,7 +76,7 @@ function failureOf(
   return { code, reason: event.content?.reason ?? '', ...(retryAt !== null && { retryAt }) }
 }
 
-/** Marks a task whose stream is damaged: nothing can run in it, because nothing could be recorded. */
+/** Marks a task with a damaged stream. If the task's own stream is damaged, nothing can run in the task, because nothing could be recorded. */
 function flawed(task: TaskDocument, unreadable: Flaw): TaskDocument {
   if (unreadable.stream === 'terminal') return { ...task, unreadable: task.unreadable ?? unreadable }
   const isActive = task.status === 'queued' || task.status === 'running'
@@ -91,7 +91,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'ModelChosen':
       return modelChosen(seen, event)
     case 'MessageQueued':
-      // The first message is recorded right after the creation, at revision 1.
+      // The first message is recorded right after the creation, at revision 1. Its images are the task's images.
       return event.revision === 1 ? { ...seen, images: imagesOf(event) } : seen
     case 'TaskDeleted':
       return undefined
@@ -270,7 +270,7 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 }
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
-  // A pull request that opens automatically gets its text when it is opened.
+  // The title and body of an automatic request are not shown before the pull request exists.
   const isReworded = (task.prNumber === null && !event.data.automatic) || event.data.rewrites
   const { publishingFault: _before, ...seen } = upTo(task, event)
   return {
@@ -290,7 +290,7 @@ function published(
   const number = event.content?.number ?? task.prNumber
   return {
     ...withWork(withoutCleanUp(seen)),
-    // An observation of another pull request does not apply to this one.
+    // The known state is dropped if it is about another pull request.
     ...(pullRequest !== undefined && number === task.prNumber ? { pullRequest } : {}),
     pullRequestPending: false,
     prNumber: number,
@@ -320,7 +320,7 @@ function observed(task: TaskDocument, { data, content }: Event<'PullRequestObser
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
 
-/** Fields that only some tasks have: those that were forked, compared, undone or made from an issue, or whose pull request is followed. */
+/** The changed fields that only some tasks have, for example tasks with forks, alternatives, undone turns or an issue. */
 function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
@@ -384,10 +384,10 @@ function ended(task: TaskDocument, event: RecordedOf<EndEvent>): TaskDocument {
   }
 }
 
-/** After this many tool calls the shown percentage no longer changes. */
+/** The number of tool calls after which the shown percentage no longer changes. */
 export const toolCallsThatShow = 49
 
-/** A task document without the fields that only the server needs. */
+/** The task's document without the fields that only the server needs. */
 export function shownOf(document: TaskDocument) {
   const {
     statusBefore: _statusBefore,
@@ -406,7 +406,7 @@ export function shownOf(document: TaskDocument) {
   return { ...shown, mode, waitingFor: openQuestions?.[0]?.kind ?? null }
 }
 
-/** A task document in the form of the API; `addressOf` makes the addresses of its images. */
+/** The task as the API shows it. `addressOf` makes the addresses of its images. */
 export function taskOf(
   document: TaskDocument,
   project: ProjectDocument | undefined,
@@ -425,7 +425,7 @@ export function taskOf(
   }
 }
 
-/** The branch that the task's workspace had when its changes were last recorded. */
+/** The branch that was checked out in the workspace when the changes were last recorded. */
 export function currentBranchOf({ recorded }: Pick<TaskDocument, 'recorded'>): string | null {
   return recorded?.currentBranch || null
 }

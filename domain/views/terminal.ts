@@ -1,4 +1,4 @@
-/** The API's form of the terminal stream, which is read directly, without a projection. */
+/** The events of the terminal's stream as the API shows them. The server reads this stream directly from the log, without documents. */
 import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
@@ -7,7 +7,7 @@ import type { TerminalEvent } from '../task/terminal.ts'
 type Output = Extract<RecordedOf<TerminalEvent>, { type: 'TerminalOutputRecorded' }>
 type Delta = Extract<RecordedOf<TerminalEvent>, { type: 'MessageTextRecorded' }>
 
-/** An item of `GET /tasks/{id}/terminal`, which is also a `terminal_output` message. */
+/** The output as `getTerminal` lists it, and as the socket sends it with `terminal_output`. */
 export function terminalOutputOf(event: Output): TerminalOutput {
   return {
     taskId: taskOf(event.stream),
@@ -20,7 +20,7 @@ export function terminalOutputOf(event: Output): TerminalOutput {
   }
 }
 
-/** The socket message `chat_message_delta` for a text delta. */
+/** The piece of a message as the socket sends it with `chat_message_delta`. */
 export function messageDeltaOf(event: Delta): MessageDelta {
   return {
     taskId: taskOf(event.stream),

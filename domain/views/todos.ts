@@ -2,16 +2,16 @@
 
 export interface Todo {
   readonly text: string
-  /** `doing` means that the agent works on the item now. `gone` means that it was removed from the list, or was done in an earlier turn. */
+  /** `doing`: the agent works on the item now. `gone`: the item was removed from the list, or was done in an earlier turn. */
   readonly state: 'open' | 'doing' | 'done' | 'gone'
 }
 
-/** The most items of a list, and the most characters of an item. */
+/** The most items of a list, and the most characters of an item's text. */
 const most = { items: 100, text: 200 }
 
 /**
- * The list after a tool call: replaced if the call contains the whole list, else with one item added or changed. A call that cannot be read changes
- * nothing.
+ * The list after a tool call. If the call contains a whole list, it replaces the old one; otherwise the call adds or changes one item. A call that
+ * cannot be parsed changes nothing.
  */
 export function todosAfter(
   before: readonly Todo[],
@@ -22,7 +22,7 @@ export function todosAfter(
   if (Array.isArray(whole)) return whole.slice(0, most.items).flatMap((one: unknown) => todoOf(fieldsOf(one)))
   if (name === 'TaskCreate') return [...before, ...todoOf(asked)].slice(0, most.items)
   if (name !== 'TaskUpdate') return before
-  // This tool refers to items by number, from 1 in the order of creation.
+  // `TaskUpdate` refers to items by number, counted from 1 in the order of creation.
   return before.map((todo, index) =>
     asked['taskId'] === `${index + 1}`
       ? { text: textIn(asked) ?? todo.text, state: stateIn(asked) ?? todo.state }
@@ -39,7 +39,7 @@ export interface TodoCall {
   readonly output: string | null
 }
 
-/** The list after tool calls of several turns, in their order. The first calls may be missing. */
+/** The list after the tool calls of several turns. `calls` is in order, but may lack the first calls. */
 export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   let todos: readonly Todo[] = []
   let turn: string | null | undefined
@@ -54,7 +54,7 @@ export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   return todos
 }
 
-/** The items before this number. Items of missing calls, and of an earlier numbering, count as gone. */
+/** The items with lower numbers than `number`, so that the next item gets this number. Unknown items are added with the state `gone`. */
 function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
   const known = number > todos.length ? todos : []
   const missing = Math.min(number - 1, most.items) - known.length
@@ -64,7 +64,7 @@ function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
   ]
 }
 
-/** The list with which the next turn starts. */
+/** The list at the start of the next turn: items that are done count as gone. */
 export const withoutDone = (todos: readonly Todo[]): readonly Todo[] =>
   todos.map((todo) => (todo.state === 'done' ? { ...todo, state: 'gone' } : todo))
 

@@ -1,12 +1,12 @@
-/** A user as the API shows them. */
+/** The users: one document per user, with sessions and model keys. */
 import type { AgentKey } from '../api/agentKeys.schema.ts'
 import type { User } from '../api/auth.schema.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface UserDocument extends User, Omit<ViewDocument, 'id'> {
-  /** Sessions that had not expired when the latest one began, oldest first. */
+  /** The sessions that had not expired when the latest session began, oldest first. */
   readonly sessions: readonly KnownSession[]
-  /** Ended sessions that may not have expired yet, and whose tokens are refused. */
+  /** Sessions that were ended before they expired. Their tokens must be refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
   /** Missing until a key was set. */
   readonly agentKeys?: readonly AgentKey[]
@@ -19,7 +19,7 @@ export interface KnownSession {
   readonly client: string | null
 }
 
-/** How comments at the code host name a person; `null` when no name is known. */
+/** The name of a person in comments at the code host; `null` when no name is known. */
 export const nameAtCodeHost = (user: UserDocument | undefined): string | null =>
   user?.githubUsername ?? user?.fullName ?? null
 
@@ -82,7 +82,7 @@ export const usersView: View<UserDocument> = {
         return { ...seen, name, fullName, email }
       }
       case 'OnboardingCompleted': {
-        // The onboarding form has one field for both names.
+        // The onboarding form has one field, which sets both names.
         const { fullName, email } = event.content ?? { fullName: '', email: null }
         return { ...seen, name: fullName, fullName, email, onboardingCompleted: true }
       }
@@ -102,7 +102,7 @@ export const usersView: View<UserDocument> = {
 const withoutKey = ({ agentKeys = [] }: UserDocument, provider: string): readonly AgentKey[] =>
   agentKeys.filter((known) => known.provider !== provider)
 
-/** The lifetime of a session: seven days. A session that ended longer ago has expired anyway. */
+/** The lifetime of a session. Sessions that were ended longer ago need not be listed, because their tokens have expired. */
 const sessionMs = 7 * 86_400_000
 
 function withEnded(

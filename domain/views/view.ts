@@ -1,18 +1,18 @@
-/** A view folds events into documents. The server, the live client and a replay use the same functions. */
+/** A view is a set of functions that fold events into documents. The server, the live client and a replay use the same views. */
 import type { DomainEvent } from '../events.ts'
 import type { Position, RecordedOf, UnreadableReason } from '../kernel/event.ts'
 import { parseStream, type StreamKind } from '../kernel/streams.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 
-/** A document is folded from one stream, so the order between streams does not matter. `version` is the revision of the last event that it contains. */
+/** A document is folded from the events of one stream. `version` is the revision of the last event that was folded into it. */
 export interface ViewDocument {
   readonly id: string
   readonly position: Position
   readonly version: number
 }
 
-/** A field that names the owner of documents, and its value, for removing all documents of that owner. */
+/** A field of documents and its value, to find all documents that belong to one owner, such as a task. */
 export interface Belonging {
   readonly field: string
   readonly value: string
@@ -22,7 +22,7 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
   return Object.entries(document).some(([name, held]) => name === field && held === value)
 }
 
-/** The first unreadable event of a task's stream or of its terminal's, and the reason. */
+/** The first unreadable event in a task's stream or in its terminal's stream, and why it is unreadable. */
 export interface Flaw {
   readonly stream: 'task' | 'terminal'
   readonly revision: number
@@ -31,22 +31,23 @@ export interface Flaw {
 
 export interface View<D extends ViewDocument> {
   readonly collection: string
-  /** Increased when the same events would give different documents; all documents are then rebuilt. */
+  /** Must be increased when the same events would give different documents. All documents are then rebuilt. */
   readonly version: number
-  /** The oldest version whose documents may still be read, and folded further, during a rebuild. Defaults to `version`. */
+  /** During a rebuild, documents of this version and later ones may still be read and changed by events. Defaults to `version`. */
   readonly readsFrom?: number
-  /** The kinds of streams that the view is folded from, and the event types that it needs; all types by default. */
+  /** The kinds of streams from which the view is folded. */
   readonly streams: readonly StreamKind[]
+  /** The types of the events that change documents. By default, events of all types do. */
   readonly types?: readonly AnyRecorded['type'][]
-  /** Each index: the fields that are compared for equality, followed by the field to sort by. */
+  /** The indexes of the collection: the fields that queries compare with a value, and last the field by which they sort. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** How to find, by the first index, the documents of an owner, for an event that removes all of them. */
+  /** For an event that removes all documents of an owner: the field and value by which they are found. The first index must begin with the field. */
   goneWith?(event: AnyRecorded): Belonging | undefined
-  /** Marks the document of a stream that can no longer be read. Left out by views whose documents do not show that. */
+  /** Marks the document of a damaged stream. Views whose documents do not show damage leave this out. */
   flawed?(document: D, flaw: Flaw): D
-  /** The document after the event; `undefined` when there is none. Accepts events whose content was erased. */
+  /** The document after the event; `undefined` when the document does not exist or no longer exists. Accepts events whose content was erased. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
 
@@ -62,7 +63,7 @@ export function project<D extends ViewDocument>(
     : view.evolve(document, event, id)
 }
 
-/** The `touches` of a view with one document per stream of a kind: every event, or every event of the given types, changes that document. */
+/** `touches` for a view with one document per stream of `kind`. Each event, or each event of `types`, changes the document of its stream. */
 export function ownDocument(
   kind: StreamKind,
   types?: View<ViewDocument>['types'],

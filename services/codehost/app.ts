@@ -1,4 +1,4 @@
-/** The code host as a Koa application: the order of its parts, and the form that a refusal has in each of them. */
+/** The local code host as a Koa application: the order in which its parts get a request, and how refusals are answered. */
 import { parse as parseForm } from 'node:querystring'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Fault, faults } from '#domain/kernel/errors.ts'
@@ -14,7 +14,7 @@ import { pageRoutes, showRefusal } from './pages/routes.ts'
 import { restRoutes } from './rest/routes.ts'
 import { Router } from '@koa/router'
 
-/** Creates the application. git is answered before bodies are read, since it streams them; pages come last. */
+/** Creates the application. Requests of git are answered before bodies are read, because git's bodies are streamed. Pages come last. */
 export function createApp(host: Host, listensOn: string): Koa {
   const app = new Koa()
   const git = createGitBackend(host)
@@ -48,7 +48,7 @@ function unexpected(host: Host, ctx: Context, error: unknown): Refusal {
   return new Refusal(500, 'Something went wrong on the code host. See its log for details.')
 }
 
-/** Answers with a refusal: in GitHub's JSON under `/api` and for Git LFS, as plain text for git, and as a page for people. */
+/** Answers with a refusal: in GitHub's JSON for the API, OAuth tokens and Git LFS, as plain text for git, and as a page for people. */
 function refuse(ctx: Context, refusal: Refusal): void {
   if (ctx.path.startsWith('/api/') || ctx.path === '/login/oauth/access_token' || lfsPath.test(ctx.path)) {
     ctx.status = refusal.status

@@ -1,6 +1,6 @@
 /**
- * The local code host, for trying the product offline: sign-in, repositories, git over HTTP, pull requests and issues on one port, compatible with
- * GitHub. Its accounts have no passwords, so it must only listen on loopback.
+ * The local code host, with which people try the product offline. It is compatible with GitHub: sign-in, repositories, git over HTTP, pull requests
+ * and issues on one port. Its accounts have no passwords, so it must only listen on loopback.
  */
 import { mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -20,17 +20,17 @@ export interface RunningCodeHost {
 }
 
 /**
- * Starts the code host. Throws an error that says what to do when the port is in use, the folder cannot be used, git is missing or a seed cannot be
- * imported. After an error, nothing is left half-made.
+ * Starts the code host. Throws when the port is in use, the folder cannot be used, git is missing or a seed cannot be imported. The error says what
+ * to do. After an error, nothing is left half-made.
  */
 export async function startCodeHost(options: CodeHostOptions): Promise<RunningCodeHost> {
   const git = createGit(options.environment)
   const gate = createGate()
   const server = createServer(gate.handle)
-  // Long enough for a large push; a client that stalls is cut off after that.
+  // This is long enough for a large push. Clients that stall are cut off afterwards.
   server.requestTimeout = 600_000
   server.maxConnections = 1_000
-  // Longer than clients keep idle connections open. Otherwise the server could close a connection while a request is on its way.
+  // This is longer than clients keep idle connections open. Otherwise the server could close a connection while a request is on its way.
   server.keepAliveTimeout = 75_000
   const stop = () => stopServer(server, git)
   try {
@@ -40,7 +40,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
       throw new Error(`The code host cannot use the folder ${dataDir}: ${error.message}`, { cause: error })
     })
     const store = await openStore(dataDir)
-    // Listens before seeds are imported, so that a second start fails before it clones anything.
+    // The port is opened before seeds are imported, so that a second process fails before it clones anything.
     const port = await listen(server, options).catch((error: NodeJS.ErrnoException) => {
       throw unusablePort(options, error)
     })

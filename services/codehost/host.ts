@@ -1,4 +1,4 @@
-/** What the routes of the code host work with, and the extension by which tests add to the code host. */
+/** The parts of the code host that its routes use, and the extension with which tests turn the code host into a stand-in for GitHub. */
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -18,7 +18,7 @@ import type { PullRequest, Repository } from './state/stateSchema.ts'
 import type { Store } from './state/store.ts'
 
 export interface Host {
-  /** The address of the code host for links, when the request does not tell it. */
+  /** The address of the code host in links, when no request says under which address the client sees it. */
   readonly url: string
   readonly dataDir: string
   readonly store: Store
@@ -29,7 +29,7 @@ export interface Host {
   readonly comments: Comments
   readonly issues: Issues
   readonly codes: Codes
-  /** The OAuth client for which people sign in. */
+  /** The OAuth client to which people sign in with this code host. */
   readonly client: OAuthClient
   readonly clock: Clock
   readonly extension: Extension
@@ -38,45 +38,45 @@ export interface Host {
   readonly log: (line: string) => void
 }
 
-/** A program that people allow to act for them. */
+/** A program that people allow to act on their behalf. */
 export interface OAuthClient {
   readonly clientId: string
   readonly name: string
-  /** Addresses that people may be redirected to, in addition to http addresses on loopback. */
+  /** The addresses to which people may be redirected, in addition to http addresses on loopback. */
   readonly callbackUrls: readonly string[]
-  /** Whether this is the client's secret; compares in constant time. */
+  /** Whether `secret` is the client's secret. The comparison takes constant time. */
   hasSecret(secret: string): boolean
 }
 
-/** What tests add to the code host to make it a stand-in for GitHub. Parts that are left out behave as in the code host alone. */
+/** The functions that tests add to the code host to make it a stand-in for GitHub. Without a function, the code host behaves as usual. */
 export interface Extension {
-  /** Middleware that runs for every request, before git and before bodies are read. */
+  /** Middleware that runs first for every request. */
   readonly before?: readonly Middleware[]
-  /** Routes that are tried before the code host's own, after the body was read. */
+  /** Routes that are tried before the code host's own routes. The body was already read. */
   readonly routers?: readonly Router[]
-  /** The account and rights behind a token; `undefined` for an invalid token. May throw Refusal. */
+  /** The caller to whom a token belongs; `undefined` for an invalid token. May throw Refusal. */
   readonly callerOf?: (token: string) => Caller | undefined
   readonly clientWith?: (clientId: string) => OAuthClient | undefined
-  /** Called when the client itself has ended a person's access. */
+  /** Called when an OAuth client has ended its access to a person's account. */
   readonly accessEnded?: (clientId: string, person: Account) => void
   /** Called for everything that happens at the code host. */
   readonly tell?: (event: HostEvent) => void
-  /** Checks a request of git, and returns the environment and settings to run git with. Throws Refusal. */
+  /** Checks a request of git, and returns environment and settings with which git runs. Throws Refusal. */
   readonly guardGit?: (
     ctx: Context,
     repository: Repository,
     access: 'read' | 'write',
   ) => Pick<GitOptions, 'env' | 'settings'>
-  /** Checks a GraphQL mutation of a pull request. Throws Refusal. */
+  /** Checks a GraphQL mutation of a pull request, before it is carried out. Throws Refusal. */
   readonly guardMutation?: (ctx: Context, repository: Repository) => void
   readonly reviewDecision?: (repository: Repository, pull: PullRequest) => ReviewDecision | null
   readonly isProtected?: (repository: Repository, branch: string) => boolean
-  /** The combined result of all checks of a commit; `null` when there are none. */
+  /** The combined result of all checks of a commit; `null` when the commit has no checks. */
   readonly checks?: (repository: Repository, sha: string) => Checks | null
-  /** GraphQL's `statusCheckRollup`; `null` when there are no checks. */
+  /** GraphQL's `statusCheckRollup` of a commit; `null` when the commit has no checks. */
   readonly checkRollup?: (ctx: Context, repository: Repository, sha: string) => object | null
   /** HTML that is added to the page of a pull request. */
   readonly pullFacts?: (repository: Repository, pull: PullRequest) => Html
-  /** The app through which something was done, in the form of the REST API; `null` for a deleted app. */
+  /** The app with this id in the form of the REST API; `null` for a deleted app. */
   readonly appAnswer?: (origin: string, id: number) => object | null
 }

@@ -1,4 +1,4 @@
-/** Refusals of requests: one thrown type, which each part of the code host writes as JSON, text or a page. */
+/** Refusals of requests: the only type that the code host throws for them. They are answered as JSON, plain text or a page. */
 
 /** One entry of GitHub's `errors`. */
 export interface FieldFault {
@@ -20,9 +20,9 @@ export class Refusal extends Error {
   }
 }
 
-/** 404 rather than 403 for private things of others, so that their existence is not revealed. */
+/** The refusal for a missing thing, and also for a private thing of somebody else, so that nobody learns that it exists. */
 export const notFound = (): Refusal => new Refusal(404, 'Not Found')
 
-/** GitHub's 422 with the reasons. */
+/** GitHub's refusal of invalid fields, with the reasons. */
 export const invalid = (...errors: readonly FieldFault[]): Refusal =>
   new Refusal(422, 'Validation Failed', errors)

@@ -1,4 +1,4 @@
-/** OAuth like that of a GitHub App: the authorize page, codes with PKCE, user tokens that expire and can be refreshed, and grants that can be ended. */
+/** OAuth as with a GitHub App: the page to authorize, codes with PKCE, expiring user tokens, their refresh, and the end of a grant. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
@@ -44,7 +44,7 @@ type TokenRequest = z.infer<typeof TokenRequest>
 
 const EndGrant = z.object({ access_token: z.string() })
 
-/** The routes under `/login/oauth/`, which first a person and then the app uses. */
+/** The routes of OAuth: to authorize in a browser, to get tokens, and to end tokens and grants. */
 export function oauthRoutes(host: Host): Router {
   const { codes } = host
   const router = new Router()
@@ -56,7 +56,7 @@ export function oauthRoutes(host: Host): Router {
       request.success ? await issueTokens(host, codes, request.data) : faults.incorrect_client_credentials,
     )
   })
-  // The addresses at which the app ends tokens and grants begin with this one.
+  // The app ends tokens and grants at addresses that begin with this path.
   const ofClient = '/api/v3/applications/:client_id'
   router.delete(`${ofClient}/grant`, (ctx) => endGrants(ctx, host, 'all of the person'))
   router.delete(`${ofClient}/token`, (ctx) => endGrants(ctx, host, 'this one'))
@@ -119,7 +119,7 @@ function redirectAddress(text: string, app: OAuthClient): URL | undefined {
   return loopback || app.callbackUrls.includes(text) ? url : undefined
 }
 
-/** The address with these parameters; `undefined` parameters are left out. */
+/** The address with these parameters in its query. Parameters that are `undefined` are left out. */
 export function withParams(url: URL, params: Readonly<Record<string, string | undefined>>): string {
   const address = new URL(url)
   for (const [name, value] of present(params)) address.searchParams.set(name, value)
@@ -129,7 +129,7 @@ export function withParams(url: URL, params: Readonly<Record<string, string | un
 const present = (params: Readonly<Record<string, string | undefined>>): [string, string][] =>
   Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
 
-/** GitHub's answers when a token request is refused; their status is 200. */
+/** GitHub's answers to refused requests for tokens. Their status is 200. */
 const faults = {
   incorrect_client_credentials: {
     error: 'incorrect_client_credentials',
@@ -177,7 +177,7 @@ async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Pro
   }
 }
 
-/** Creates a pair of tokens for `login`. With `refreshToken`, they replace the pair that it belongs to. */
+/** Creates a pair of tokens for `login`. With `refreshToken`, they replace the pair to which the refresh token belongs. */
 function grant(
   host: Host,
   { clientId }: OAuthClient,
@@ -204,7 +204,7 @@ function grant(
   })
 }
 
-/** PKCE: whether the challenge is the hash of the verifier. A code that was requested without a challenge needs no verifier. */
+/** The check of PKCE: whether the challenge is the hash of the verifier. Without a challenge, no verifier is needed. */
 function proves(challenge: string | undefined, verifier: string | undefined): boolean {
   if (challenge === undefined) return true
   if (verifier === undefined) return false

@@ -1,4 +1,4 @@
-/** Creates the parts of the local code host and connects them. */
+/** Creates the parts of the local code host and connects them with each other. */
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Environment, Git } from './git/runGit.ts'
 import { createHook, type Hook } from './webhookSender.ts'
@@ -16,29 +16,29 @@ import { createCodes } from './state/authorizationCodes.ts'
 import type { HostEvent } from './state/events.ts'
 
 export interface CodeHostOptions {
-  /** The folder with repositories and state, which is created when missing. Only one process may use it at a time. */
+  /** The folder for repositories and state, which is created if missing. Only one process may use it at a time. */
   readonly dataDir: string
   readonly host: string
   /** 0 chooses a free port. */
   readonly port: number
   readonly clientId: string
   readonly clientSecret: string
-  /** Addresses that people may be redirected to, in addition to http addresses on loopback. */
+  /** The addresses to which people may be redirected, in addition to http addresses on loopback. */
   readonly redirectUris?: readonly string[]
-  /** Repositories that are imported as public repositories of the account `ada`. Without seeds, an empty code host gets samples. */
+  /** Repositories to import, as public repositories of the account `ada`. Without seeds, an empty code host gets sample repositories. */
   readonly seeds: readonly Seed[]
-  /** The operator's environment. git gets its PATH and, to clone a seed, the variables for reaching other hosts (HOME, ssh agent, proxies). */
+  /** The operator's environment. git gets the PATH from it and, to clone a seed, also the variables for reaching other hosts, such as HOME. */
   readonly environment: Environment
-  /** Where webhooks are sent; nowhere by default. */
+  /** The address for webhooks. By default, none are sent. */
   readonly hook?: Hook
-  /** Makes an extension of the code host, once the host is open. None by default. */
+  /** Makes an extension, once the parts of the code host exist. By default, there is no extension. */
   readonly extend?: (host: Host) => Promise<Extension>
   readonly clock?: Clock
   /** Writes a line to the log. The line must not contain a secret. */
   readonly log: (line: string) => void
 }
 
-/** Opens the code host on its stored state, and imports seeds, or makes samples when it is empty. */
+/** Creates the code host on its stored state. Imports the seeds; without seeds, makes samples if the code host is empty. */
 export async function openHost(
   options: CodeHostOptions,
   { git, store, port }: { git: Git; store: Host['store']; port: number },
@@ -68,7 +68,7 @@ export async function openHost(
   } else if (store.current().repositories.length === 0) {
     await makeSamples({ git, repositories })
   }
-  // A crash during a push may have left branches that are newer than their pull requests.
+  // After a crash during a push, a pull request may lack commits of its branch.
   const withOpenPulls = store
     .current()
     .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))

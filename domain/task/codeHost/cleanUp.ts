@@ -1,4 +1,4 @@
-/** Decides about the clean-up of a task whose pull request was merged or closed: its request, its beginning and its outcome. */
+/** Decides about the clean-up of a task whose pull request was merged or closed: the clean-up's request, beginning and outcome. */
 import { isBranchGone } from '../../api/cleanUp.ts'
 import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from '../state.ts'
 
-/** Requires a merged or closed pull request: while it is open, the next turn needs the task's branch and workspace. */
+/** Records the request for a clean-up. Refused unless the pull request is merged or closed: otherwise the next turn needs branch and workspace. */
 export function requestCleanUp(
   { pullRequest, phase, pullRequestRequest }: LiveTask,
   { requestId }: CommandOf<'RequestCleanUp'>,
@@ -21,7 +21,7 @@ export function requestCleanUp(
   return [TaskCleanUpRequested.of({ requestId })]
 }
 
-/** Why the task still needs its branch and workspace; `null` when it needs neither. */
+/** Why the task still needs its branch and workspace; `null` when it no longer needs them. */
 export function whyNotOver({
   pullRequest,
   phase,
@@ -31,19 +31,19 @@ export function whyNotOver({
   return pullRequest === null || endOf(pullRequest) === null ? 'pull_request_open' : null
 }
 
-/** Records where the work is before anything in the workspace is deleted. Refused when the task was continued in the meantime. */
+/** Records where the task's work is, before the workspace is removed. Refused when the task was continued in the meantime. */
 export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'>): Decision<TaskEvent> {
   const why = whyNotOver(state)
   return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)
 }
 
-/** Records the outcome of a clean-up. The outcome of an older request is ignored. */
+/** Records the outcome of the latest requested clean-up. The outcome of an older one is ignored. */
 export function settleCleanUp(
   { cleanUp, phase }: LiveTask,
   { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
   if (cleanUp.request !== requestId) return []
-  // The next workspace starts from the base branch only if the branch is gone at the code host, and if no turn is already making a workspace.
+  // Otherwise the next workspace must have the work of the branch, or a turn is already making a workspace.
   const begins = cleanUp.work === 'merged' && isBranchGone(branch) && !('execution' in phase)
   return [TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })]
 }

@@ -1,18 +1,18 @@
-/** The clean-up of a task whose pull request was merged or closed: its branch at the code host, and its workspace on the server. */
+/** Events of the clean-up after a merged or closed pull request, which removes the task's branch at the code host and its workspace on the runner. */
 import { z } from 'zod'
 import { fact } from '../../kernel/event.schema.ts'
 import { branchOutcomes, workspaceOutcomes } from '../../api/cleanUp.ts'
 
 const asked = { requestId: z.string() }
 
-/** A person requested the clean-up. `TaskCleanedUp` has its outcome; until that event, the clean-up can be requested again. */
+/** A person requested the clean-up. `TaskCleanedUp` records its outcome. Before this outcome, a person can request the clean-up again. */
 export const TaskCleanUpRequested = fact('TaskCleanUpRequested', asked)
 
-/** Where all work of a workspace is: in the merged head or the base, in the last snapshot, or unknown because the workspace no longer existed. */
+/** Where else the workspace's work is. `merged`: in the merged branch or the base. `saved`: in the last snapshot. `unknown`: no workspace existed. */
 export const workPlaces = ['merged', 'saved', 'unknown'] as const
 export type WorkPlace = (typeof workPlaces)[number]
 
-/** The runner has checked the workspace, and removes it from now on even if the task is continued. */
+/** The runner has checked the workspace and begins to remove it. It goes on even if the task is continued. */
 export const TaskCleanUpBegun = fact('TaskCleanUpBegun', { work: z.enum(workPlaces) })
 
 export const TaskCleanedUp = fact('TaskCleanedUp', {

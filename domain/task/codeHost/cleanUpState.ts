@@ -1,4 +1,4 @@
-/** The clean-up after a pull request, in the state of the task. */
+/** The clean-up after a merged or closed pull request, in the state of the task. */
 import { isBranchGone, isBranchThere } from '../../api/cleanUp.ts'
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { WorkPlace } from './cleanUpEvents.ts'
@@ -6,7 +6,7 @@ import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
   readonly request: string | null
-  /** Where the work of the workspace was when its removal began; `null` while there may be a workspace with newer work. */
+  /** Where the work of the workspace was when its removal began; `null` as long as a workspace may exist. */
   readonly work: WorkPlace | null
   /** Whether the branch was missing at the code host at the last check. */
   readonly isBranchGone: boolean
@@ -15,8 +15,8 @@ export interface TaskCleanUp {
 export const noCleanUp: TaskCleanUp = { request: null, work: null, isBranchGone: false }
 
 /**
- * Whether the next workspace starts from the base branch and keeps only the conversation. Branch and workspace may have been removed by different
- * clean-ups.
+ * Whether the next workspace starts from the base branch, so that the task keeps only its conversation. Different clean-ups may have removed the
+ * branch and the workspace.
  */
 export function startsAnew({ work, isBranchGone: isGone }: TaskCleanUp): boolean {
   return work === 'merged' && isGone
@@ -39,14 +39,14 @@ export function withCleanUp(before: TaskCleanUp, { type, data }: CleanUpEvent): 
     case 'TaskCleanedUp':
       return {
         request: null,
-        // Logs from before `TaskCleanUpBegun` have only this flag to say that all work was merged.
+        // In logs from before `TaskCleanUpBegun` existed, only `startsAnew` says that all work was merged.
         work: data.startsAnew ? 'merged' : before.work,
         isBranchGone: isBranchGone(data.branch) || (before.isBranchGone && !isBranchThere(data.branch)),
       }
   }
 }
 
-/** A new workspace was made, or one was found, so what was known about an earlier workspace no longer applies. */
+/** The state once the task has a workspace again: the place of earlier work and the missing branch no longer matter. */
 export function afterWorkspace(before: TaskCleanUp): TaskCleanUp {
   return { ...before, work: null, isBranchGone: false }
 }

@@ -1,10 +1,10 @@
 /** Messages of the commits that contain a task's work, written for people who read `git log` years later. */
 import { visibleText } from '../visibleText.ts'
 
-/** A piece of feedback that a turn worked on, as far as a commit message mentions it. */
+/** Feedback on which a turn worked, with the fields that a commit message mentions. */
 export interface AnsweredFeedback {
   readonly kind: 'review' | 'comment' | 'check'
-  /** The login of the author; `null` for checks and when it was erased. */
+  /** The login of the author; `null` for checks, and when the login was erased. */
   readonly author: string | null
   /** The name of the check; `null` for other feedback. */
   readonly check: string | null
@@ -19,12 +19,12 @@ export interface FollowUp {
   readonly feedback: readonly AnsweredFeedback[]
 }
 
-/** The longest subject that git's own tools show in full, in characters. */
+/** The longest subject of a commit that git's own tools show in full, in characters. */
 export const subjectLength = 72
 const requestLength = 300
 const sentencesRead = 12
 
-/** The message of the first commit: the title, repeated in the body when it is too long for a subject, and the issue that the task was made from. */
+/** The message of the first commit: the task's title, which the body repeats if it is too long for a subject, and the task's issue. */
 export function firstCommitMessage(title: string, issue: number | null): string {
   const whole = quiet(title)
   const subject = cutAtWord(whole, subjectLength)
@@ -37,8 +37,8 @@ export function firstCommitMessage(title: string, issue: number | null): string 
 }
 
 /**
- * The title of work on an issue: the agent's first sentence about its work, or a sentence that the issue is addressed. The issue's own title is not
- * used, since it usually describes the fault.
+ * The title for work on an issue: the agent's first sentence about its work, the issue's title if it is in the imperative, or `Address #5: …`. An
+ * issue's title often describes the fault, and would then be wrong for the work.
  */
 export function issueTitle({
   number,
@@ -54,7 +54,7 @@ export function issueTitle({
   return summaryIn(said ?? '', 1) ?? (isImperative ? title : `Address #${number}: ${title}`)
 }
 
-/** The message of a later commit: the subject says what was done, the body who or what requested it. The message mentions nobody. */
+/** The message of a later commit: the subject says what was done, and the body who requested it. No `@` in the message can notify anybody. */
 export function followUpMessage(work: FollowUp): string {
   const asked = withoutPlea(work.asked ?? '')
   const subject = summaryIn(work.said ?? '') ?? requestSubject({ ...work, asked })
@@ -87,7 +87,7 @@ function requestsOf({ number, asked, feedback }: FollowUp, subject: string): rea
   return [...new Set(isTold ? lines : [...lines, `Asked for: ${request}`])]
 }
 
-/** The sentence about what was done, in the imperative and at most 72 characters long; `undefined` when there is none. */
+/** The first sentence that says what was done, in the imperative and at most 72 characters long; `undefined` when there is no such sentence. */
 function summaryIn(answer: string, sentences = sentencesRead): string | undefined {
   for (const sentence of sentencesOf(answer).slice(0, sentences)) {
     const [first = '', ...rest] = sentence.replace(beginnings, '').split(' ')
@@ -99,7 +99,7 @@ function summaryIn(answer: string, sentences = sentencesRead): string | undefine
   return undefined
 }
 
-/** The sentences of the text, without code blocks, headings, tables and quotations. */
+/** The sentences of the agent's answer, without code blocks, headings, tables and quotations. */
 function sentencesOf(answer: string): readonly string[] {
   return visibleText(answer)
     .replaceAll(/^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))/gm, '\n')
@@ -118,7 +118,7 @@ function sentencesOf(answer: string): readonly string[] {
 const beginnings =
   /^(?:(?:done|ok|okay|yes|sure)[,.!: –-]+)?(?:(?:i|we)(?:['’]ve| have)?\s+)?(?:(?:now|also|successfully|just)\s+)*/i
 
-/** Turns later verbs of a sentence into imperatives too, and cuts the sentence before a verb that is not in the list. */
+/** Turns the verbs after `and` and `then` into imperatives too. If such a verb is not in `verbs`, the sentence is cut before the `and` or `then`. */
 const inOneTense = (sentence: string): string =>
   sentence
     .replaceAll(
@@ -127,7 +127,7 @@ const inOneTense = (sentence: string): string =>
     )
     .replace(/,? (?:and|then) \w+ed (?:it|its|them|this|that|the|an?|all)\b.*/, '')
 
-/** The sentence as it is, or cut where a side clause begins; `undefined` when both are too long. */
+/** The sentence if it is short enough, or else the sentence cut where a side clause begins; `undefined` when it would still be too long. */
 function shortened(sentence: string): string | undefined {
   if (sentence.length <= subjectLength) return sentence
   const ends = [
@@ -138,7 +138,7 @@ function shortened(sentence: string): string | undefined {
   return end === undefined ? undefined : sentence.slice(0, end)
 }
 
-/** Verbs by which agents report that they changed something: the imperative and the past tense of each. */
+/** Verbs with which agents say that they changed something: each with its imperative and its past tense. */
 const verbs = `
   Add added, Adjust adjusted, Allow allowed, Apply applied, Avoid avoided, Bump bumped, Change changed, Clarify clarified, Convert converted,
   Correct corrected, Cover covered, Create created, Delete deleted, Document documented, Enable enabled,

@@ -1,4 +1,4 @@
-/** Decides about feedback on a task's pull request: what is recorded, what starts an agent, and what gets a reply. */
+/** Decides about feedback on a task's pull request: whether it is recorded, whether it is sent to the agent, and whether it gets a reply. */
 import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
 import type { CommandOf, PullRequestOutcome, TaskCommand } from '../commands.ts'
@@ -27,7 +27,7 @@ export function isOnFeedback<Command extends TaskCommand>(
   return command.type.endsWith('Feedback')
 }
 
-/** Decides a command on feedback; `send` decides about the message that it may cause. */
+/** Decides a command about feedback. `send` decides whether a message with the feedback can be sent to the agent. */
 export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send): Decision<TaskEvent> {
   switch (command.type) {
     case 'ReceiveFeedback':
@@ -46,8 +46,8 @@ export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send
 }
 
 /**
- * Records new feedback, and sends it to the agent at once if the project's rule and the limits allow. Both are one decision, so that no crash can
- * separate them. `send` decides about the message.
+ * Records new feedback, and sends it to the agent at once if the project's rule and the limits allow this. Both are one decision, so that no crash
+ * can come between them.
  */
 function receiveFeedback(
   state: LiveTask,
@@ -65,7 +65,7 @@ function receiveFeedback(
   const received = FeedbackReceived.of({ feedbackId, ...data }, fresh)
   if (automatic === null || !mayStart(state, command)) return [received]
   const message = send(messageOf(state, { ...automatic, message: followUpOf({ ...data, ...fresh }) }))
-  // The message was refused, for example because the queue is full: the feedback waits for a person.
+  // If the message is refused, for example because the queue is full, the feedback waits for a person.
   if ('refused' in message) return [received]
   const sent = FeedbackSent.of(
     { feedbackId, messageId: automatic.messageId, automatic: true, right: data.right },
@@ -75,8 +75,8 @@ function receiveFeedback(
 }
 
 /**
- * Whether the task has too much feedback of this kind to record more. The limit for people without write access is lower, so that they cannot use up
- * the places of the others.
+ * Whether the task already has as much feedback as the limits allow. The limit for people without write access is lower, so that they cannot keep out
+ * the feedback of others.
  */
 function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedback'>['data']): boolean {
   if (items.size >= feedbackLimits.items) return true
@@ -85,7 +85,7 @@ function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedb
   return byOutsiders.length >= feedbackLimits.itemsByOutsiders
 }
 
-/** Whether this feedback may start an agent without a person. That depends on its author and on the number of recent automatic turns. */
+/** Whether the rule may send the feedback without a person: this depends on the feedback's author and on the number of recent automatic turns. */
 function mayStart(state: LiveTask, { data, content, automatic }: CommandOf<'ReceiveFeedback'>): boolean {
   const { pullRequest } = state
   if (automatic === null || pullRequest === null || !automatic.isSameRepository) return false
@@ -160,7 +160,7 @@ function restoreFeedback(
   return item.status === 'dismissed' ? [FeedbackRestored.of({ feedbackId })] : []
 }
 
-/** Records what the code host said to a reply, or that threads were resolved; ignores what is already recorded. */
+/** Records that the code host accepted or refused a reply, or that threads were resolved. An outcome that is already recorded is ignored. */
 function settleFeedback(
   { feedback }: LiveTask,
   { feedbackId, outcome }: CommandOf<'SettleFeedback'>,
@@ -196,8 +196,8 @@ function answerFeedback(
 }
 
 /**
- * The replies that are due after a publication: one for each piece of feedback that a turn has worked on. With `covers`, only for the feedback listed
- * there, since work that was finished during the publication is not part of it.
+ * The events for the replies that are due after a publication: one for each review or comment on which a turn has worked. If given, `covers` lists
+ * the feedback whose work was published. Work that was finished during the publication was not published.
  */
 export function answersDue(
   { feedback, pullRequest }: LiveTask,

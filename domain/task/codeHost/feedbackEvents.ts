@@ -1,6 +1,6 @@
 /**
- * Events about reviews, comments and checks of a task's pull request: their status, their text, and how they were handled. Names and ids of the code
- * host are content, because they identify people.
+ * Events about the reviews, comments and checks of a task's pull request, and how they were handled. The code host's names and ids are content,
+ * because they identify people.
  */
 import { z } from 'zod'
 import { event, fact } from '../../kernel/event.schema.ts'
@@ -10,7 +10,7 @@ export const FeedbackId = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'A feedback id is a UUID in lower case.')
 
-/** The review status according to the branch rules. If these require no review, the latest reviews decide; `required` while a review is missing. */
+/** The result of the reviews, by the rules of the branch or, if these require no review, by the latest reviews. `required`: a review is missing. */
 export const ReviewDecision = z.enum(['approved', 'changes_requested', 'required'])
 export type ReviewDecision = z.infer<typeof ReviewDecision>
 
@@ -23,7 +23,7 @@ export const CheckCounts = z.object({
 })
 export type CheckCounts = z.infer<typeof CheckCounts>
 
-/** The result of the reviews or checks changed. */
+/** The result of the reviews changed, or the result of the checks. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
     /** `null` when no review is required and no reviewer approved or requested changes. */
@@ -36,11 +36,11 @@ export const PullRequestStandingObserved = event('PullRequestStandingObserved', 
   content: z.object({ number: z.int(), headCommit: ObjectName }),
 })
 
-/** What feedback can be: a review with its comments, a comment on the pull request as a whole, or a failed check. */
+/** Feedback is a review with its comments, a comment on the whole pull request, or a failed check. */
 export const FeedbackKind = z.enum(['review', 'comment', 'check'])
 export type FeedbackKind = z.infer<typeof FeedbackKind>
 
-/** The author's permission in the repository, as the code host reports it; `maintain` counts as `write`, `triage` as `read`. */
+/** A person's permission in the repository, as the code host reports it. `maintain` counts as `write`, and `triage` as `read`. */
 export const RepositoryRight = z.enum(['admin', 'write', 'read', 'none'])
 export type RepositoryRight = z.infer<typeof RepositoryRight>
 
@@ -54,11 +54,11 @@ export const LineComment = z.object({
   /** The id of the first comment in the thread, which may be this comment. */
   threadId: z.string(),
   path: z.string(),
-  /** The line at the time of the comment, even if the code has changed since; `null` when the comment is about the whole file. */
+  /** The number of the line at the time of the comment; `null` when the comment is about the whole file. */
   line: z.int().nullable(),
   startLine: z.int().nullable(),
   isOutdated: z.boolean(),
-  /** The lines of the diff that the comment is attached to. */
+  /** The lines of the diff to which the comment is attached. */
   hunk: z.string(),
   body: z.string(),
 })
@@ -85,7 +85,7 @@ export const FailedCheck = z.object({
 })
 export type FailedCheck = z.infer<typeof FailedCheck>
 
-/** Version 1 had this time in `data`, which is never erased. The time could lead to a public comment, and so to its author. */
+/** In version 1, `writtenAt` was in `data`, which is never erased. With this time, people could find a public comment, and so its author. */
 const TimeInData = z.looseObject({ writtenAt: z.iso.datetime() })
 const Words = z.looseObject({}).nullable()
 
@@ -110,14 +110,14 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
   }),
   content: z.object({
     number: z.int(),
-    /** When it was written, or when the check ended, according to the code host. */
+    /** When the feedback was written, or when the check ended, according to the code host. */
     writtenAt: z.iso.datetime(),
     /** The author; `null` for checks. */
     author: Author.nullable(),
     url: z.string().nullable(),
-    /** The commit that the feedback is about. */
+    /** The commit to which the feedback refers. */
     headCommit: ObjectName,
-    /** The review that the feedback belongs to; `null` for other kinds. */
+    /** The code host's id of the review; `null` for other kinds of feedback. */
     reviewId: z.string().nullable(),
     commentId: z.string().nullable(),
     body: z.string(),
@@ -126,7 +126,7 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
   }),
 })
 
-/** The feedback was sent to the agent as a message. `automatic`: the project's rule sent it, not a person. */
+/** The feedback was sent to the agent as a message. `automatic` is true if the project's rule sent it, and false if a person sent it. */
 export const FeedbackSent = event('FeedbackSent', 1, {
   data: z.object({
     feedbackId: FeedbackId,
@@ -141,16 +141,16 @@ export const FeedbackSent = event('FeedbackSent', 1, {
 
 /** A person decided not to send the feedback to the agent. */
 export const FeedbackDismissed = fact('FeedbackDismissed', { feedbackId: FeedbackId })
-/** A person took the dismissal back. */
+/** A person restored dismissed feedback. */
 export const FeedbackRestored = fact('FeedbackRestored', { feedbackId: FeedbackId })
 
 /**
- * The work that the feedback requested is published, so a reply is due. Before it is written, the code host is searched for a reply that already
- * exists.
+ * A reply to the feedback is due, because the work on it was published. Before the reply is written, the code host is searched for a reply that was
+ * already written.
  */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
   data: z.object({ feedbackId: FeedbackId, executionId: ExecutionId }),
-  /** The commit with the work; `null` when the turn changed nothing that was published. */
+  /** The commit with the work on the feedback; `null` when the turn changed nothing that was published. */
   content: z.object({ commit: ObjectName.nullable() }),
 })
 export const FeedbackAnswered = event('FeedbackAnswered', 1, {
@@ -169,7 +169,7 @@ export const FeedbackThreadsResolved = fact('FeedbackThreadsResolved', {
   automatic: z.boolean(),
 })
 
-/** A person asked to turn the pull request into a draft, or to mark it as ready for review. The result is observed at the code host. */
+/** A person requested that the pull request becomes a draft, or ready for review. `PullRequestObserved` records the result. */
 export const PullRequestDraftRequested = fact('PullRequestDraftRequested', { draft: z.boolean() })
 
 export const feedbackEvents = [

@@ -2,12 +2,12 @@
 import { labelOf, type AgentName } from '../../agents.ts'
 import { visibleText, withoutMentions } from '../visibleText.ts'
 
-/** The most characters of the agent's own words. */
+/** The most characters of the agent's words in a reply. */
 const longestWords = 1_500
 
 /**
- * The reply in Markdown: the agent's own words, the commit with its work, and a line that says which agent wrote it for whom. The reply mentions
- * nobody.
+ * The reply in Markdown: the agent's words, the commit with its work, and a line that says which agent wrote the reply for whom. No `@` in the reply
+ * can notify anybody.
  */
 export function feedbackReply({
   said,
@@ -20,13 +20,13 @@ export function feedbackReply({
   /** `null` when the turn changed nothing. */
   readonly commit: string | null
   readonly agent: AgentName
-  /** The name of the task's owner; `null` when it is no longer known. */
+  /** The name of the task's owner; `null` when the name is no longer known. */
   readonly person: string | null
 }): string {
   const words = withoutMentions(visibleText(said))
   const own = words.length <= longestWords ? words : `${words.slice(0, longestWords)}…`
   const author = `_Written by the agent ${labelOf(agent)}${person === null ? '' : ` for ${withoutMentions(person)}`}, with Flightdeck._`
-  // If nothing was changed, the reply begins with that, so that the agent's words are not mistaken for proof of work.
+  // If the turn changed nothing, the reply says so first, so that nobody takes the agent's words for done work.
   const told =
     commit === null
       ? ['Nothing was changed for this.', claim.test(own) ? '' : own]

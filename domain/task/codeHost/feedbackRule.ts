@@ -1,4 +1,4 @@
-/** What a project does with feedback on its pull requests, and the limits that apply to every project. */
+/** The rule by which a project handles feedback on its pull requests, and the limits that apply to every project. */
 
 export const feedbackModes = ['off', 'ask', 'automatic'] as const
 export type FeedbackMode = (typeof feedbackModes)[number]
@@ -7,9 +7,9 @@ export interface FeedbackRule {
   /** How comments and reviews by people are handled. */
   readonly reviews: FeedbackMode
   readonly checks: FeedbackMode
-  /** The most turns that try to fix the checks of a commit automatically. */
+  /** The most automatic turns that try to fix the failed checks of one commit. */
   readonly triesPerCommit: number
-  /** The most turns that try to fix the checks of a pull request automatically within 24 hours. */
+  /** The most automatic turns within 24 hours that try to fix the failed checks of one pull request. */
   readonly triesPerDay: number
   readonly resolves: boolean
 }
@@ -23,24 +23,26 @@ export const defaultRule: FeedbackRule = {
 }
 
 export const feedbackLimits = {
-  /** The most pieces of feedback of a task; further ones are not recorded. */
+  /** The most pieces of feedback that are recorded for a task. */
   items: 500,
-  /** The most pieces of feedback by people without write access. */
+  /** The most pieces of feedback by people without write access that are recorded for a task. */
   itemsByOutsiders: 300,
-  /** The most automatic turns of one pull request per hour. This limit also ends a loop in which bots answer each other. */
+  /** The most automatic turns per hour for one pull request. This limit also ends a loop in which bots reply to each other. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,
-  /** The most characters of a body, of one comment, and of the diff lines that the comment is attached to. */
+  /** The most characters of a review or a comment. */
   body: 20_000,
+  /** The most characters of the diff lines to which a comment is attached. */
   hunk: 4_000,
-  /** The most comments of one review that are recorded in full; of further ones, only ids and places are recorded. */
+  /** The most comments of one review that are recorded with their texts. */
   comments: 50,
   annotations: 20,
-  /** The most characters of a log, counted from its end, that are recorded, and that an agent gets. */
+  /** The most characters at the end of a check's log that are recorded. */
   log: 64 * 1_024,
+  /** The most characters at the end of a check's log that an agent gets. */
   logInMessage: 16_000,
 } as const
 
-/** Whether a review comment was recorded in full. Comments after the first `feedbackLimits.comments` have only ids and places. */
+/** Whether a comment of a review was recorded with its text. Of comments beyond `feedbackLimits.comments`, only ids and places are recorded. */
 export const isInFull = ({ body }: { readonly body: string }): boolean => body !== ''

@@ -1,20 +1,20 @@
-/** Feedback in the state of a task: what is already known, and the progress of each piece. */
+/** Feedback in the state of a task: which feedback is already known, and how far it was handled. */
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { TaskEvent } from '../events.ts'
 import type { FeedbackKind } from './feedbackEvents.ts'
 
-/** The part of a piece of feedback that decisions need. */
+/** The fields of feedback that decisions need. */
 export interface FeedbackItem {
   readonly kind: FeedbackKind
-  /** Whether the author has no write access. In a public repository, that can be anybody. */
+  /** Whether the author has no write access. In a public repository, the author can be anybody. */
   readonly isByOutsider: boolean
-  /** The commit that the feedback is about; `null` once erased. */
+  /** The commit to which the feedback refers; `null` once erased. */
   readonly headCommit: string | null
   readonly status: 'open' | 'sent' | 'dismissed'
-  /** The message that last sent the feedback, even if its turn failed: a retry runs that message again. */
+  /** The id of the message with which the feedback was last sent. It stays when the turn failed, because a retry runs the message again. */
   readonly messageId: string | null
   readonly executionId: string | null
-  /** When the project's rule sent the feedback, whatever the outcome; `null` when the rule did not send it. */
+  /** When the project's rule sent the feedback; `null` when the rule did not send it. */
   readonly automaticAt: string | null
   readonly isDone: boolean
   /** Whether a turn that worked on the feedback has changed files. */
@@ -25,7 +25,7 @@ export interface FeedbackItem {
 
 export interface TaskFeedback {
   readonly items: ReadonlyMap<string, FeedbackItem>
-  /** The keys, made by `keysOf`, of everything that was read at the code host. */
+  /** The keys, as made by `keysOf`, of all feedback that was recorded. */
   readonly known: ReadonlySet<string>
 }
 
@@ -34,7 +34,7 @@ export const noFeedback: TaskFeedback = { items: new Map(), known: new Set() }
 type Received = Extract<RecordedOf<TaskEvent>, { type: 'FeedbackReceived' }>
 export type FeedbackWords = NonNullable<Received['content']>
 
-/** The keys by which feedback is recognized when it is read again: its ids at the code host. */
+/** The keys by which feedback is recognized when it is read again. They are made from the code host's ids. */
 export function keysOf({
   reviewId,
   commentId,
@@ -49,12 +49,12 @@ export function keysOf({
   ]
 }
 
-/** Feedback that a turn has worked on and for which no reply is due yet. A publication that begins now contains the work on it. */
+/** The ids of the feedback whose work a publication that begins now contains: a turn has worked on it, and no reply is due yet. */
 export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
   return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
 }
 
-/** Whether a turn worked on feedback for which no reply is due yet. Its work is published even when automatic updates are off. */
+/** Whether a turn worked on feedback for which no reply is due yet. The turn's work is then published even when automatic updates are off. */
 export function owesAnswer({ feedback }: { readonly feedback: TaskFeedback }, executionId?: string): boolean {
   return [...feedback.items.values()].some(
     (item) =>
@@ -141,7 +141,7 @@ function changedWhere(
   return { ...before, items: new Map(items) }
 }
 
-/** Records that a message runs again, so its feedback, which was open after the failed turn, counts as sent. */
+/** Records that a message runs again after its turn failed: the feedback in the message then counts as sent again. */
 export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -150,7 +150,7 @@ export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedba
   )
 }
 
-/** Records which execution works on the feedback of a message. */
+/** Records which execution works on the feedback in a message. */
 export function workedOn(before: TaskFeedback, messageId: string, executionId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -159,7 +159,7 @@ export function workedOn(before: TaskFeedback, messageId: string, executionId: s
   )
 }
 
-/** Records that a turn completed its feedback, and whether the turn changed files. */
+/** Records that a turn completed the work on its feedback, and whether the turn changed files. */
 export function doneBy(before: TaskFeedback, executionId: string, hasChanged: boolean): TaskFeedback {
   return changedWhere(
     before,
@@ -168,7 +168,7 @@ export function doneBy(before: TaskFeedback, executionId: string, hasChanged: bo
   )
 }
 
-/** Records that a turn failed or was cancelled, so its feedback may be sent again. A retry of the message resumes the work on it. */
+/** Records that a turn failed or was cancelled, so that its feedback may be sent again. */
 export function cameToNothing(
   before: TaskFeedback,
   { executionId, messageId }: { readonly executionId: string; readonly messageId: string },
@@ -188,7 +188,7 @@ export function cameToNothing(
   )
 }
 
-/** Records that a message was withdrawn, so its feedback may be sent again. */
+/** Records that a message was withdrawn, so that the feedback in it may be sent again. */
 export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -197,7 +197,7 @@ export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeed
   )
 }
 
-/** Records that work was published, or that there was nothing to publish. Checks get no reply, so those that were worked on are settled. */
+/** Records that work was published, or that there was nothing to publish. Checks on which a turn worked are then settled, as checks get no reply. */
 export function publishedWith(before: TaskFeedback): TaskFeedback {
   return changedWhere(
     before,

@@ -1,4 +1,4 @@
-/** The issue of a task and the comment about the task at the code host, as events and as state. Ids and names of the code host are content. */
+/** Events and state about a task's issue, and about the comment on it that links to the task. The code host's ids and names are content. */
 import { event, fact, type EventOf } from '../../kernel/event.schema.ts'
 import type { RecordedOf } from '../../kernel/event.ts'
 import { z } from 'zod'
@@ -6,8 +6,8 @@ import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
 /**
- * The task was made from an issue by the project's rule. The event records the author of the request and their permission at that time. A comment on
- * the issue follows.
+ * The project's rule created the task from an issue. The event records the author of the request, and the author's permission at that time.
+ * Flightdeck then comments on the issue.
  */
 export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
   data: z.object({ trigger: z.enum(issueTriggers), right: RepositoryRight }),
@@ -20,13 +20,13 @@ export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
     author: z.object({ id: z.string(), login: z.string() }),
     /** The comment that requested the task; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
-    /** The SHA-256 of the text of the issue and of the comment, as the agent got it. */
+    /** The SHA-256 of the text that the agent got from the issue and the comment. */
     textHash: z.string(),
   }),
 })
 /**
- * The comment that links to the task was written: on the issue or, for a task without issue, on the pull request. Both are issue comments for the
- * code host.
+ * The comment that links to the task was written: on the issue or, for a task without issue, on the pull request. The code host treats both as
+ * comments on an issue.
  */
 export const IssueCommented = event('IssueCommented', 1, {
   data: z.object({}),
@@ -34,7 +34,7 @@ export const IssueCommented = event('IssueCommented', 1, {
 })
 /** The comment at the code host now shows the progress up to this revision of the task's stream. */
 export const IssueCommentUpdated = fact('IssueCommentUpdated', { shows: z.int() })
-/** The code host refused the comment. */
+/** The code host refused the comment that links to the task. */
 export const IssueCommentFailed = event('IssueCommentFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
@@ -56,9 +56,9 @@ export interface TaskIssue {
   readonly number: number | null
   /** The state of the comment that links to the task: on the issue or, for a task without issue, on the pull request. */
   readonly comment: 'due' | 'written' | 'failed'
-  /** The revision of the task whose progress the comment shows; `null` when it shows no progress. */
+  /** The revision of the task up to which the comment shows the progress; `null` when it shows no progress. */
   readonly shows: number | null
-  /** The id of the comment; `null` before it exists. */
+  /** The code host's id of the comment; `null` before the comment was written. */
   readonly commentId: string | null
 }
 

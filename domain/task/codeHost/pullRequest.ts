@@ -42,9 +42,9 @@ export function requestPullRequest(
   if (tree !== undefined && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
-  // The first request is still in progress, and its outcome comes before another request.
+  // A request that is still in progress must end before another request can be recorded.
   if (state.pullRequestRequest !== null) return changed
-  // A running execution may leave files half-written.
+  // Files may be half-written while an execution runs.
   if ('execution' in state.phase) return refuse('task_running')
   if (hasNoChanges(state)) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
@@ -60,8 +60,7 @@ export function requestPullRequest(
 }
 
 /**
- * Whether there is nothing to open a pull request for. Changes that were not recorded yet are unknown here: the runner records them and repeats the
- * request.
+ * Whether the task has no changes for which to open a pull request. False while no changes were recorded.
  */
 export function hasNoChanges({
   changedFiles,
@@ -87,11 +86,11 @@ export function settlePullRequest(
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
-  // The published commit may lack the work of a turn that ended during publication.
+  // A turn may have ended during the publication. The commit then lacks its work, so another update is requested.
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
-/** Records what the code host reports about the pull request, if that is new. A report that is older than the recorded one is dropped. */
+/** Records a report of the code host about the pull request, if it says something new. A report that is older than the recorded one is dropped. */
 export function observePullRequest(
   { pullRequest: known }: LiveTask,
   { observed }: CommandOf<'ObservePullRequest'>,
@@ -111,7 +110,7 @@ function standingOf(
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
 ): readonly TaskEvent[] {
   const { headCommit: beforeOf, ...saidBefore } = before ?? { headCommit: null, ...saidNothing }
-  // Before the first observation, a report without reviews and checks has nothing new.
+  // Before the first report, the state is the same as after a report without reviews and checks.
   const isSame = canonicalJson(saidBefore) === canonicalJson(standing)
   if (isSame && (before === undefined || beforeOf === headCommit)) return []
   return [PullRequestStandingObserved.of(standing, { number, headCommit })]
@@ -120,8 +119,8 @@ function standingOf(
 const saidNothing = { review: null, checks: null, checksReadable: true } as const
 
 /**
- * Whether a report is older than the recorded one. A merge is final. The code host's times have a resolution of one second, so a report with the same
- * time counts as newer.
+ * Whether a report is older than the recorded one. After a recorded merge, any report without the merge is older. The code host's times have a
+ * resolution of one second, so a report with the same time counts as newer.
  */
 function isOlder(
   observed: CommandOf<'ObservePullRequest'>['observed'],
@@ -148,7 +147,7 @@ function saysTheSame(
   )
 }
 
-/** Records the request to make the pull request a draft, or ready for review. Refused when it is merged or closed. */
+/** Records the request that the pull request becomes a draft, or ready for review. Refused when the pull request is merged or closed. */
 export function requestDraft(
   { pullRequest }: LiveTask,
   { draft }: CommandOf<'RequestDraft'>,
@@ -167,7 +166,7 @@ export function missPullRequest(
     : [PullRequestUnreadable.of({ code })]
 }
 
-/** Why the pull request cannot be updated any more; `null` while it is open, as far as known. */
+/** Why the pull request cannot be updated any more; `null` while it is open, according to the last report. */
 export function endOf({ number, observed }: TaskPullRequest) {
   switch (observed?.state) {
     case 'merged':
@@ -185,14 +184,14 @@ export function endOf({ number, observed }: TaskPullRequest) {
   }
 }
 
-/** The chat message for a turn that finds its pull request no longer open. */
+/** The chat message for a turn whose pull request is no longer open. */
 export function noLongerOpen(number: number | null): string {
   return `Pull request #${number} is no longer open, so automatic updates have stopped. Open a new one for work done since.`
 }
 
 /**
- * The request that updates the pull request after a completed turn, if there is one and automatic updates are on. If the pull request is known to be
- * merged or closed, automatic updates are turned off instead, and the chat says so.
+ * The events after a completed turn that update the pull request: a request, if automatic updates are on or a reply to feedback is due. If the pull
+ * request is merged or closed, automatic updates are turned off instead, and a chat message says so.
  */
 export function automaticUpdate(
   {
@@ -208,7 +207,7 @@ export function automaticUpdate(
 ): readonly TaskEvent[] {
   if (pullRequest === null || !(autoUpdate || owesAnswer({ feedback }, executionId))) return []
   if (endOf(pullRequest) !== null) {
-    // With automatic updates off, nothing stops: the turn only worked on feedback, and the chat needs no message.
+    // If automatic updates are already off, the chat needs no message that they have stopped.
     if (!autoUpdate) return []
     return [
       PullRequestAutoUpdateChanged.of({ on: false }),
@@ -220,8 +219,8 @@ export function automaticUpdate(
 }
 
 /**
- * The request that opens a draft after a turn that changed something; later turns update that draft. None for a task that is compared with
- * alternatives, since a person chooses one of them first, and none when there already is or was a pull request.
+ * The events after a turn that open a draft pull request, which later turns update. None when the task has no changes, or already has or had a pull
+ * request, and none for a task that is compared with alternatives, because a person must choose between these first.
  */
 export function firstDraft(
   { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,
@@ -237,7 +236,7 @@ export function firstDraft(
   ]
 }
 
-/** Retries a failed update, once per failure. While a turn is running, the update after that turn publishes the work instead. */
+/** Requests an update again that failed because access was lost. Not while a turn runs, because the update after that turn publishes the work too. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
   const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)

@@ -1,10 +1,10 @@
-/** The part of a pull request's text that names the artifacts of its task. */
+/** The section of a pull request's description that names the artifacts of the task. */
 import { code } from './pullRequestProposal.ts'
 
 /** The most files that are named. */
 const mostNamed = 50
 
-/** The names in Markdown, each a link to the task's page; without links when `address` is `null`. */
+/** The section in Markdown. Each name links to `address`, the task's page; the names are no links when `address` is `null`. */
 export function artifactSection(names: readonly string[], address: string | null): string {
   const lines = names
     .slice(0, mostNamed)

@@ -1,11 +1,11 @@
-/** The title and description of a pull request: a proposal made from the task and the chat, and below it the repository's own template. */
+/** Proposes title and description of a pull request, from the task and the chat, and appends the repository's template. */
 import { withoutMentions } from '../visibleText.ts'
 import { issueTitle } from './commitMessage.ts'
 
 export interface ProposalOf {
   readonly title: string
   readonly description: string
-  /** The later messages of people, oldest first. */
+  /** People's messages after the first one, oldest first. */
   readonly asked: readonly string[]
   readonly answered: string | null
   /** The number of the issue from which the task was created; `null` when there is none. */
@@ -19,7 +19,7 @@ export interface Proposal {
 
 const most = { title: 250, description: 10_000, answer: 10_000, asked: 20, askedLength: 200 }
 
-/** Proposes a title and a body in Markdown, far below the code host's limits. The result depends on the task alone. */
+/** Proposes a title, and a body in Markdown. Both are far shorter than the code host allows. */
 export function proposePullRequest(task: ProposalOf): Proposal {
   const description = withoutFirstLine(task.description.trim(), task.title)
   const sections = [
@@ -27,7 +27,7 @@ export function proposePullRequest(task: ProposalOf): Proposal {
     section('What was done', withoutMentions(cut((task.answered ?? '').trim(), most.answer))),
     section('Asked for on the way', withoutMentions(askedLines(task.asked))),
   ]
-  // After several turns, the agent's last message would describe only the last of them.
+  // After several turns, the agent's last message describes only the last turn, so the title must not be made from it.
   const said = task.asked.length === 0 ? task.answered : null
   const title =
     task.issue === null ? task.title : issueTitle({ number: task.issue, title: oneLine(task.title), said })
@@ -49,7 +49,7 @@ function askedLines(asked: readonly string[]): string {
   return latest.map((message) => `- ${cut(message, most.askedLength)}`).join('\n')
 }
 
-/** Any text as inline code in Markdown, so that nothing in it is a mention, a link or a tag. */
+/** The text as inline code in Markdown, in which nothing can be a mention, a link or a tag. */
 export function code(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
@@ -64,7 +64,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** The text cut by code points, so that no character is split. */
+/** Cuts the text to `length` characters. Counts code points, so that no character is split. */
 function cut(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text
@@ -72,7 +72,7 @@ function cut(text: string, length: number): string {
   return `${beginning.trimEnd()}…`
 }
 
-/** The HTML comment that marks where the template's part begins. */
+/** The HTML comment after which the repository's template begins in a body. */
 const mark = '<!-- Template of the repository -->'
 
 /** The maximum length of a body on GitHub, in characters. */
@@ -86,7 +86,7 @@ export function withTemplate(ours: string, template: string | null): string {
   return body.length > longestBody ? ours : body.trimStart()
 }
 
-/** The part of a body below the mark, as people filled it in; `null` when there is no mark. */
+/** The repository's template in a body, as people filled it in; `null` when the body has no `mark`. */
 export function belowTemplateMark(body: string): string | null {
   const at = body.indexOf(mark)
   return at === -1 ? null : body.slice(at + mark.length).trimStart()

@@ -1,4 +1,4 @@
-/** A task's pull request in the state of the task: as it was published, and as the code host shows it. */
+/** The pull request in the state of a task. */
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { ObservedPullRequest, PullRequestStanding } from '../commands.ts'
 import type { TaskEvent, UnreadableCode } from '../events.ts'
@@ -7,15 +7,15 @@ import type { TaskEvent, UnreadableCode } from '../events.ts'
 export interface TaskPullRequest {
   readonly number: number
   readonly headCommit: string
-  /** The last observation; `null` before the first. */
+  /** The last report of the code host; `null` before the first report. */
   readonly observed: Omit<ObservedPullRequest, 'number' | 'nodeId' | 'repositoryId' | 'standing'> | null
-  /** The last known result of the reviews and checks; missing before the first. */
+  /** The last known result of the reviews and checks; missing before the first result. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
-  /** Why the code host does not show the pull request; `null` while it does. */
+  /** Why the code host does not show the pull request; `null` while the code host shows it. */
   readonly unreadable: UnreadableCode | null
 }
 
-/** The pull request after a publication. Observations are dropped if they are about another pull request. */
+/** The pull request after a publication. Earlier reports are kept only if they are about the same pull request. */
 export function publishedAs(
   before: TaskPullRequest | null,
   { number, headCommit }: { readonly number: number; readonly headCommit: string },

@@ -1,4 +1,4 @@
-/** Reads and writes one bare repository. Commits are given by their hashes, branches by their names. */
+/** Reads and writes a bare git repository. Commits are named by hash, and branches by name. */
 import { mainLanguage } from './language.ts'
 import { GitFault } from './runGit.ts'
 import type { Git } from './runGit.ts'
@@ -24,29 +24,29 @@ export interface DiffSize {
   readonly deletions: number
 }
 
-/** `conflicts` names the files that cannot be merged; empty when the histories have nothing in common. */
+/** The result of merging two commits. `conflicts` names the files that cannot be merged; it is empty when the commits have no common ancestor. */
 export type MergedTree =
   | { readonly kind: 'clean'; readonly tree: string }
   | { readonly kind: 'conflict'; readonly conflicts: readonly string[] }
 
 export interface Bare {
   readonly dir: string
-  /** The hash of each branch's last commit by branch name, in git's order. */
+  /** The hash of each branch's last commit, by the name of the branch and in git's order. */
   branches(): Promise<ReadonlyMap<string, string>>
-  /** The branch that HEAD names, whether or not it exists; `undefined` when HEAD is detached. */
+  /** The branch that HEAD names, even if the branch does not exist; `undefined` when HEAD is detached. */
   headBranch(): Promise<string | undefined>
   setHeadBranch(branch: string): Promise<void>
   mergeBase(one: string, other: string): Promise<string | undefined>
   isAncestor(ancestor: string, descendant: string): Promise<boolean>
   /** The number of commits in `head` that are not in `base`. */
   count(base: string, head: string): Promise<number>
-  /** The newest `limit` commits of `head` that are not in `base`, oldest first. */
+  /** The newest commits, at most `limit`, that are in `head` but not in `base`, oldest first. */
   commits(base: string | undefined, head: string, limit: number): Promise<readonly Commit[]>
-  /** The number of changed files and lines in `head` since it forked from `base`. */
+  /** The number of files and lines that `head` changed since its common ancestor with `base`. */
   diffSize(base: string, head: string): Promise<DiffSize>
-  /** The changes in `head` since it forked from `base`, as a unified diff that is cut at `maxBytes`. */
+  /** The changes in `head` since its common ancestor with `base`, as a unified diff that is cut at `maxBytes`. */
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
-  /** The differences of one file between two commits, as a diff without context; `undefined` when git cannot compare them. */
+  /** The differences in one file between two commits, as a diff without context; `undefined` when git cannot compare the commits. */
   changes(from: string, to: string, path: string): Promise<string | undefined>
   mergeTree(base: string, head: string): Promise<MergedTree>
   commitTree(request: {
@@ -56,11 +56,11 @@ export interface Bare {
     by: Signature
     at: Date
   }): Promise<string>
-  /** Sets a ref. With `old`, only if the ref still has that value; `false` when it was not set. */
+  /** Sets a ref; if `old` is given, only if the ref still has this value. Returns whether the ref was set. */
   updateRef(ref: string, sha: string, old?: string): Promise<boolean>
-  /** Deletes a ref if it still has the value `old`; `false` when it was not deleted. */
+  /** Deletes a ref if it still has the value `old`. Returns whether the ref was deleted. */
   deleteRef(ref: string, old: string): Promise<boolean>
-  /** The main language of the files in a commit; `null` when unknown or when there are too many files to look at. */
+  /** The main language of the files in a commit; `null` when unknown, and when there are too many files. */
   language(sha: string): Promise<string | null>
 }
 
@@ -209,7 +209,7 @@ async function mergeBase(git: Git, at: readonly string[], one: string, other: st
 }
 
 function commitsOf(log: string): Commit[] {
-  // With `-z`, git ends each entry with a NUL, in addition to the one that ends the message.
+  // With `-z`, git ends each entry with a NUL, in addition to the NUL after the message.
   const fields = log.split('\0')
   const found: Commit[] = []
   for (let start = 0; start + 10 < fields.length; start += 11) {
@@ -249,7 +249,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** Undoes git's quoting: names with quotation marks or control characters are printed in quotes, with escapes. */
+/** Undoes git's quoting: git prints names with quotation marks or control characters in quotes, with escapes. */
 export function unquoted(name: string): string {
   if (!/^".*"$/s.test(name)) return name
   return name.slice(1, -1).replaceAll(/\\([0-7]{3}|.)/gs, (_, code: string) => {

@@ -52,7 +52,7 @@ export function readDiff(
   return { files, truncated: lines.length > maxLines }
 }
 
-/** The path in a line `diff --git a/x b/x`. For a renamed file, a later line says the new path. */
+/** The path in a line `diff --git a/x b/x`. If the file was renamed, a later line of the diff has the new path. */
 function pathOf(line: string): string {
   const names = line.slice('diff --git '.length)
   return unquoted(names.slice((names.length + 1) / 2)).replace(/^b\//, '')

@@ -1,4 +1,4 @@
-/** Guesses the main language of a repository from the sizes of its files by extension. */
+/** Guesses the main language of a repository from the extensions and sizes of its files. */
 
 const languages: Readonly<Record<string, string>> = {
   c: 'C',

@@ -1,9 +1,9 @@
-/** Runs git for the code host. Each process has a time limit and its own environment, and `stop` ends them all. */
+/** Runs git for the local code host. Each process has a time limit and its own environment. */
 import { devNull } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { CannotStart, endGroup, runToEnd, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
 
-/** Variables of the operator's environment by name. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** git could not be started, was ended, or failed. `message` is a sentence for the log. */
@@ -12,16 +12,16 @@ export class GitFault extends Error {
 }
 
 export interface GitOptions {
-  /** Passed to standard input, which is empty by default. */
+  /** The standard input, which is empty by default. */
   readonly input?: string
   /** Milliseconds until the process is killed; 20 s by default. */
   readonly timeLimit?: number
-  /** The most bytes of standard output. More of it ends the process and sets `truncated`. 8 MiB by default. */
+  /** The most bytes of standard output, by default 8 MiB. If git writes more, it is ended, and `truncated` is set. */
   readonly maxBytes?: number
   readonly env?: Environment
-  /** Settings of git, added to those that all runs have. */
+  /** Further settings of git, in addition to the settings that every run has. */
   readonly settings?: readonly (readonly [string, string])[]
-  /** `operator`: uses the git configuration, keys and proxies of the person who runs the server, to reach what they can reach. */
+  /** With `operator`, git uses the configuration, keys and proxies of the server's operator, to reach the same repositories as the operator. */
   readonly as?: 'host' | 'operator'
 }
 
@@ -36,15 +36,15 @@ export interface GitResult {
 export interface GitProcess {
   readonly stdin: Writable
   readonly stdout: Readable
-  /** Resolves with the exit code, or `null` when the process was killed; never rejects. */
+  /** Resolves with the exit code, or with `null` when the process was killed. Never rejects. */
   readonly ended: Promise<number | null>
   kill(): void
 }
 
 export interface Git {
-  /** Runs git to its end; a non-zero exit is a result. Throws GitFault when git is missing or exceeds the time limit. */
+  /** Runs git to its end. Throws GitFault when git is missing or exceeds the time limit, but not when git exits with an error. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>
-  /** Returns standard output without its last line break. Throws GitFault also on a non-zero exit. */
+  /** Runs git, and returns its standard output without the last line break. Throws GitFault also when git exits with an error. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
   /** Starts git. Throws GitFault when git is missing. */
   start(
@@ -59,12 +59,12 @@ const settings: readonly (readonly [string, string])[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
   ['core.quotePath', 'false'],
-  // git must not start background work that outlives the process we wait for.
+  // git must not start background processes, because we would not wait for their end.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['receive.autogc', 'false'],
   ['protocol.ext.allow', 'never'],
-  // The data folder may be on a volume of another user. We created all repositories in it, so all are safe.
+  // The data folder may belong to another user, in which case git refuses to read it. We created all repositories in it, so they are safe.
   ['safe.directory', '*'],
   ['http.receivepack', 'true'],
   ['receive.denyNonFastForwards', 'false'],
@@ -98,7 +98,7 @@ const ofTheOperator = [
 ]
 
 /**
- * Creates the functions that run git. Each run gets the PATH of `environment`; only runs as `operator` also get the variables for reaching other
+ * Creates the functions that run git. From `environment`, each run gets the PATH. Only runs as `operator` also get the variables for reaching other
  * hosts.
  */
 export function createGit(environment: Environment): Git {
@@ -139,7 +139,7 @@ export function createGit(environment: Environment): Git {
 }
 
 const usualTimeLimit = 20_000
-/** How long `stop` waits after SIGTERM, on which git removes its lock files, before it kills the processes. */
+/** How long a process may run after SIGTERM, on which git removes its lock files, before it is killed. */
 const graceMs = 2_000
 
 function environmentFor(environment: Environment, options: GitOptions): Record<string, string> {

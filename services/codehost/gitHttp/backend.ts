@@ -1,4 +1,4 @@
-/** git over HTTP: `git http-backend` as a CGI program, streamed in both directions, and ended when the client disconnects. */
+/** git over HTTP: runs `git http-backend` as a CGI program, and streams requests to it and its answers back. */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import type { Account } from '../state/accounts.ts'
@@ -10,11 +10,11 @@ import { notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/stateSchema.ts'
 import type { Environment, GitOptions, GitProcess } from '../git/runGit.ts'
 
-/** Matches `/owner/name.git/info/refs` and the addresses of git's two services. As on GitHub, `.git` may be missing. */
+/** Matches `/owner/name.git/info/refs`, and the addresses of git's services for fetching and pushing. As on GitHub, `.git` may be missing. */
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
 const timeLimit = 600_000
-/** The most requests that are served at once, since each needs a process. Further requests are refused with 503. */
+/** The most requests at once, because each needs a process. Further requests are refused with 503. */
 const mostAtOnce = 32
 
 interface GitRequest {
@@ -24,7 +24,7 @@ interface GitRequest {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
 }
 
-/** Middleware that answers git's requests; `undefined` for any other request. */
+/** Makes a function that answers git's requests. For any other request, it returns `undefined`. */
 export function createGitBackend(host: Host): (ctx: Context) => Promise<void> | undefined {
   let atOnce = 0
   return (ctx) => {
@@ -58,13 +58,13 @@ function gitRequest(ctx: Context): GitRequest | undefined {
 interface Allowed {
   readonly repository: Repository
   readonly viewer: Account | undefined
-  /** The environment and settings to run git with. */
+  /** The environment and settings with which git runs. */
   readonly running: Pick<GitOptions, 'env' | 'settings'>
 }
 
 /**
- * Checks access. Requires a token before it says whether a repository exists. Then answers 404 for a private repository of somebody else, and 403 for
- * a push to a public one.
+ * Checks access to a repository. Throws Refusal 401 without a token, unless the request only reads a public repository. Throws 404 for another
+ * person's private repository, and 403 for a push to another person's public repository.
  */
 export function authorized(
   ctx: Context,
@@ -115,7 +115,7 @@ async function serve(
     env: { ...cgiEnvironment(ctx, host, request, { repository, viewer }), ...running.env },
   })
   ctx.res.once('close', child.kill)
-  // Runs even if the client has disconnected, since refs may have changed.
+  // The state is updated even if the client has disconnected, because refs may have changed.
   const settled = child.ended
     .then(
       () => (writes ? host.repositories.settle(repository, viewer) : []),
@@ -145,14 +145,14 @@ function startBackend(
   }
 }
 
-/** Passes the request's body to git. `pipeline` would cut the connection when git answers before it has read everything. */
+/** Passes the request's body to git. `pipeline` is not used: it would cut the connection when git answers before it has read the whole body. */
 function feed(ctx: Context, child: GitProcess): void {
   ctx.req.on('error', () => undefined)
   child.stdin.once('close', () => ctx.req.resume())
   ctx.req.pipe(child.stdin)
 }
 
-/** Streams the rest of git's answer. It ends only after pull requests are updated, so that whoever reads them after a push sees the new state. */
+/** Streams the rest of git's answer. The answer to a push ends only when pull requests are updated, so that the client then reads their new state. */
 async function* answer(rest: AsyncIterable<Buffer>, settled: Promise<unknown>): AsyncGenerator<Buffer> {
   yield* rest
   await settled

@@ -1,4 +1,4 @@
-/** Git LFS: the batch API with the transfer `basic`, and the objects, which are stored in the folder `lfs` of the repository. */
+/** Git LFS: the batch API with the transfer `basic`. Objects are stored in the folder `lfs` of the repository. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const Batch = z.object({ operation: z.enum(['upload', 'download']), objects: z.a
 const longestBody = 1024 * 1024
 const largestObject = 512 * 1024 * 1024
 
-/** Middleware that answers requests of Git LFS; `undefined` for any other request. */
+/** Makes a function that answers requests of Git LFS. For any other request, it returns `undefined`. */
 export function createLfs(host: Host): (ctx: Context) => Promise<void> | undefined {
   return (ctx) => {
     const [, owner, name, batch, oid, verify] = lfsPath.exec(ctx.path) ?? []
@@ -87,7 +87,7 @@ async function give(ctx: Context, folder: string, oid: string): Promise<void> {
   ctx.body = createReadStream(join(folder, oid))
 }
 
-/** Stores an uploaded object, after its hash was compared with its name. */
+/** Stores an uploaded object, if its hash is `oid`. */
 async function take(ctx: Context, folder: string, oid: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const half = join(folder, `.${randomUUID()}`)

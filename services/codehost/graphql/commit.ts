@@ -1,4 +1,4 @@
-/** Resolves commits, and the commits of a pull request. */
+/** GraphQL objects for a commit, and for the commits of a pull request. */
 import type { PullRequest, Repository } from '../state/stateSchema.ts'
 import type { ResolverContext } from './context.ts'
 import { connection, type PageArguments } from './connections.ts'
@@ -22,7 +22,7 @@ export async function commitsOf(
   pull: PullRequest,
   args: PageArguments,
 ): Promise<object> {
-  // Our client often requests only the last commit. That one is the head, which is known without git.
+  // Our client often requests only the last commit. The last commit is the head, which is known without running git.
   const onlyHead = args.first == null && args.last === 1 && args.before == null
   const bare = context.host.repositories.bare(repository)
   const shas = onlyHead

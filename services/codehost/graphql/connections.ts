@@ -1,4 +1,4 @@
-/** Pages of lists as GitHub's GraphQL has them: `first` or `last`, at most a hundred items. */
+/** Pages of lists as in GitHub's GraphQL API: a request names `first` or `last`, and a page has at most a hundred items. */
 import { failed } from './context.ts'
 
 /** The arguments by which a page is requested. */
@@ -19,7 +19,7 @@ function indexOf(cursor: string): number {
   return Number(index)
 }
 
-/** The requested page of `items`; `write` is called only for the items on it. Throws a field error when the page has no size. */
+/** The requested page of `items`, as made by `write`. Throws a field error when the request names neither `first` nor `last`. */
 export function connection<Item>(
   items: readonly Item[],
   { first, last, after, before }: PageArguments,

@@ -1,4 +1,4 @@
-/** The context of a GraphQL request, and errors that concern a single field. */
+/** The context of a GraphQL request, and errors of single fields. */
 import { GraphQLError } from 'graphql'
 import type { Context } from 'koa'
 import { accountOf, type Account } from '../state/accounts.ts'
@@ -8,7 +8,7 @@ import type { Host } from '../host.ts'
 import type { Actor } from '../state/actors.ts'
 import type { Repository } from '../state/stateSchema.ts'
 
-/** What resolvers need: the host, and who makes the request. */
+/** The values that resolvers need: the code host, and who makes the request. */
 export interface ResolverContext {
   readonly host: Host
   readonly viewer: Account
@@ -29,7 +29,7 @@ export function guard({ host, ctx }: ResolverContext, repository: Repository): v
 export const failed = (type: 'NOT_FOUND' | 'FORBIDDEN' | 'UNPROCESSABLE', message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { type } })
 
-/** Turns the refusal of a mutation into GitHub's field error. */
+/** The result of a mutation. A refusal becomes a field error, as on GitHub. */
 export const done = <Answer>(work: Promise<Answer>): Promise<Answer> =>
   work.catch((fault: unknown) => {
     throw fieldFault(fault)
@@ -41,7 +41,7 @@ function fieldFault(fault: unknown): unknown {
   return failed(type, fault.message)
 }
 
-/** The person or bot with this login; `null` when there is none. */
+/** The GraphQL object for the person or bot with this login; `null` when there is no such account. */
 export function accountNamed(login: string): object | null {
   const found = accountOf(login)
   if (!found) return null

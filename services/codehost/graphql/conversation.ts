@@ -1,4 +1,4 @@
-/** Resolves reviews, threads and comments of a pull request. */
+/** GraphQL objects for the reviews, threads and comments of a pull request. */
 import { nodeId, time } from '../rest/responses.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import type { PullRequest, Repository } from '../state/stateSchema.ts'
@@ -37,7 +37,7 @@ const said = (one: IssueComment | Review | ReviewComment) => ({
   lastEditedAt: one.editedAt === null ? null : time(one.editedAt),
 })
 
-/** A comment on a pull request as a whole, or on an issue. */
+/** A comment on an issue or on a whole pull request. */
 export const issueComment = (one: IssueComment): object => ({
   __typename: 'IssueComment',
   ...said(one),
@@ -59,7 +59,7 @@ const reviewComment = (one: ReviewComment): object => ({
   id: nodeId('PullRequestReviewComment', one.id),
 })
 
-/** A thread, at the line of its first comment; `null` when it has no comments. */
+/** A thread of line comments, with the line of its first comment; `null` when it has no comments. */
 export async function reviewThread(
   { host: { reviews } }: ResolverContext,
   repository: Repository,

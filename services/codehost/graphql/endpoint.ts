@@ -1,4 +1,4 @@
-/** Answers `POST /api/graphql`: status 200 with `data` and `errors`, each error with GitHub's `type`. */
+/** Answers `POST /api/graphql`, with status 200 also when fields have errors. */
 import type { Context } from 'koa'
 import { graphql, type GraphQLFormattedError } from 'graphql'
 import { z } from 'zod'
@@ -42,7 +42,7 @@ export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   }
 }
 
-/** GitHub puts the type next to the message, not into `extensions`. */
+/** The error in GitHub's form, in which the type stands next to the message, not in `extensions`. */
 function typed({ extensions, ...error }: GraphQLFormattedError): object {
   return { ...(extensions?.['type'] === undefined ? {} : { type: extensions['type'] }), ...error }
 }

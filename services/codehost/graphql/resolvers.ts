@@ -1,4 +1,4 @@
-/** Resolves the fields of the schema, from the same records as the REST API and with the same ids. */
+/** Resolves GraphQL's queries and mutations, from the same records and with the same ids as the REST API. */
 import { mergeStateOf } from '../pulls/mergeState.ts'
 import { nodeId, time } from '../rest/responses.ts'
 import { mayRead } from '../state/permissions.ts'
@@ -20,7 +20,7 @@ export const root = {
         'UNPROCESSABLE',
         `You may not provide more than ${maxNodes} node ids; you provided ${ids.length}.`,
       )
-    // Resolves each id on its own, so that a missing one does not fail the others.
+    // Each id is resolved on its own, so that an unknown id does not make the other ids fail.
     return ids.map(async (id) => nodeOf(context, id))
   },
   repository: ({ owner, name }: { owner: string; name: string }, context: ResolverContext) => {
@@ -74,7 +74,7 @@ function recordsOf({ host }: ResolverContext) {
 }
 type Records = ReturnType<typeof recordsOf>
 
-/** The record with this id, and its repository. Throws a field error when the caller may not see it. */
+/** The record with this id, and its repository. Throws a field error when there is no such record, and when the caller may not see it. */
 function foundWith<Kind extends keyof Records>(context: ResolverContext, kind: Kind, id: string) {
   const all: readonly Records[Kind][number][] = recordsOf(context)[kind]
   const found = all.find((one) => nodeId(kind, one.id) === id)

@@ -11,7 +11,7 @@ import { grantByAccess, newToken, sessionLogin, withSession } from '../state/tok
 
 type Here = Pick<Host, 'store' | 'clock' | 'client' | 'extension'>
 
-/** Name and password of an Authorization header of the Basic scheme. */
+/** The name and password in an Authorization header of the scheme Basic; `undefined` without such a header. */
 export function basicCredentials(ctx: Context): { name: string; password: string } | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(ctx.get('Authorization')) ?? []
   if (encoded === undefined) return undefined
@@ -19,13 +19,13 @@ export function basicCredentials(ctx: Context): { name: string; password: string
   return name === undefined || password === undefined ? undefined : { name, password }
 }
 
-/** The token of an Authorization header, in any of the schemes that GitHub accepts. */
+/** The token in an Authorization header, in any of the schemes that GitHub accepts. */
 export function tokenOf(ctx: Context): string | undefined {
   const [, bearer] = /^(?:bearer|token) +(\S+) *$/i.exec(ctx.get('Authorization')) ?? []
   return bearer ?? basicCredentials(ctx)?.password
 }
 
-/** The caller that the request's token stands for. Throws Refusal 401 for an invalid token. */
+/** The caller to whom the request's token belongs. Throws Refusal 401 for an invalid token. */
 export function callerOf(ctx: Context, host: Here): Caller {
   if (ctx.get('Authorization') === '') return { kind: 'nobody' }
   const token = tokenOf(ctx) ?? ''
@@ -40,27 +40,27 @@ function personWith(token: string, { store, clock, client }: Here): Caller | und
   return account && { kind: 'somebody', account, appId: clientAppId }
 }
 
-/** The person or bot whose token the request has; `undefined` without one. Throws Refusal 401 for an invalid token. */
+/** The person or bot whose token the request has; `undefined` without a token. Throws Refusal 401 for an invalid token. */
 export function tokenHolder(ctx: Context, host: Here): Account | undefined {
   const caller = callerOf(ctx, host)
   return caller.kind === 'nobody' ? undefined : caller.account
 }
 
-/** The person or bot whose token the request has. Throws Refusal 401 without one. */
+/** The person or bot whose token the request has. Throws Refusal 401 without a valid token. */
 export function signedIn(ctx: Context, host: Here): Account {
   const account = tokenHolder(ctx, host)
   if (!account) throw new Refusal(401, 'Requires authentication')
   return account
 }
 
-/** The person whose token the request has. Throws Refusal 401 without one, and 403 for a bot. */
+/** The person whose token the request has. Throws Refusal 401 without a valid token, and 403 for a bot. */
 export function signedInPerson(ctx: Context, host: Here): Account {
   const account = signedIn(ctx, host)
   if (account.type === 'Bot') throw new Refusal(403, 'Resource not accessible by integration')
   return account
 }
 
-/** The repository, if this person may know that it exists. Throws Refusal 404. */
+/** The repository, if `viewer` may read it. Otherwise throws Refusal 404. */
 export function readable(
   host: { readonly repositories: Repositories },
   viewer: Account | undefined,
@@ -74,7 +74,7 @@ export function readable(
 
 const cookie = 'codehost_session'
 
-/** The account that a person chose in this browser. */
+/** The account that a person chose in the browser that makes the request; `undefined` if nobody chose one. */
 export function browsingAs(ctx: Context, host: Here): Account | undefined {
   const token = ctx.cookies.get(cookie)
   const login = token && sessionLogin(host.store.current(), token, host.clock.now())

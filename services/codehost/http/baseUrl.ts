@@ -1,16 +1,16 @@
-/** The address of the code host, as the client of a request sees it. */
+/** The address of the code host as the client of a request sees it, and refusals of requests that other sites cause. */
 import type { Context } from 'koa'
 import { Refusal } from '../httpError.ts'
 
-/** `http://localhost:8081` for a request to localhost, `http://127.0.0.1:8081` for a request to that address, and `url` for any other request. */
+/** The address to which the request was sent, such as `http://localhost:8081`, if this is a loopback address; otherwise `url`. */
 export function originOf(ctx: Context, url: string): string {
   const asked = ctx.get('Host')
   return isLoopback(hostnameOf(asked)) ? `http://${asked.toLowerCase()}` : url
 }
 
 /**
- * Refuses requests for a foreign host name while the code host listens on loopback only. Otherwise another site could let its own name resolve to
- * this machine, and read private pages with the person's session.
+ * While the code host listens on loopback only, refuses requests to any other host name. Otherwise another site could let its own name resolve to
+ * this machine, and read private pages with the session of the person.
  */
 export function refuseForeignHost(ctx: Context, listensOn: string): void {
   const asked = hostnameOf(ctx.get('Host'))
@@ -20,8 +20,8 @@ export function refuseForeignHost(ctx: Context, listensOn: string): void {
 }
 
 /**
- * Refuses a form that another site's page sent. `Sec-Fetch-Site` is checked first, because under our referrer policy browsers send `Origin: null`
- * even for our own forms. Programs other than browsers send neither header.
+ * Refuses a form that a page of another site sent. `Sec-Fetch-Site` is checked first, because our referrer policy makes browsers send `Origin: null`
+ * even with our own forms. Programs other than browsers send neither header.
  */
 export function refuseForeignForm(ctx: Context, origin: string): void {
   const site = ctx.get('Sec-Fetch-Site')
@@ -34,7 +34,7 @@ function hostnameOf(host: string): string {
   return /^(\[[^\]]*\]|[^:]*)(:\d{1,5})?$/.exec(host)?.[1] ?? ''
 }
 
-/** Whether a host name means this machine, as browsers see it. */
+/** Whether browsers treat the host name as a name of this machine. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
 }

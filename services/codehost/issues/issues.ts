@@ -51,9 +51,9 @@ export interface Issues {
     by: Actor,
     names: readonly string[],
   ): Promise<readonly string[]>
-  /** Removes a label, and returns the remaining ones. Throws Refusal 403, and 404 when the label is not set. */
+  /** Removes a label, and returns the remaining labels. Throws Refusal 403, and 404 when the label is not set. */
   removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<readonly string[]>
-  /** Closes the issues that a pull request says it closes, after it was merged into the default branch. */
+  /** Closes the issues that the text of a merged pull request says it closes, if the pull request was merged into the default branch. */
   closeMentioned(repository: Repository, pull: PullRequest, by: Actor): Promise<void>
 }
 
@@ -256,10 +256,10 @@ function happenedBetween(was: Issue, is: Issue): readonly Happened[] {
   ]
 }
 
-/** An issue or pull request, by its repository and number. */
+/** The repository and number of an issue or pull request. */
 type Numbered = Pick<Issue, 'repositoryId' | 'number'>
 
-/** The state with events added about an issue or pull request. */
+/** The state with new events about an issue or pull request. */
 function noted(state: State, issue: Numbered, by: Actor, happened: readonly Happened[], now: string): State {
   const events = happened.map((one, index): IssueEvent => ({
     ...one,
@@ -276,7 +276,7 @@ function noted(state: State, issue: Numbered, by: Actor, happened: readonly Happ
   }
 }
 
-/** Keeps the last events of one issue, and all events of the others. */
+/** Drops events of one issue, except its last `most` events. Keeps all events of other issues. */
 function lastOf(all: readonly IssueEvent[], issue: Numbered, most: number): IssueEvent[] {
   const isOfIt = (one: IssueEvent) => one.repositoryId === issue.repositoryId && one.number === issue.number
   const kept = new Set(all.filter(isOfIt).slice(-most))
@@ -311,6 +311,6 @@ function withLabels(state: State, repository: Repository, names: readonly string
 export const labelOf = (state: State, repository: Repository, name: string): Label | undefined =>
   state.labels.find((one) => one.repositoryId === repository.id && sameName(one.name, name))
 
-/** The label names in the spelling of existing labels, without duplicates. */
+/** The names of labels without duplicates, each in the spelling of the existing label. */
 const namesAsKnown = (state: State, repository: Repository, names: readonly string[]): readonly string[] =>
   distinct(names).map((name) => labelOf(state, repository, name)?.name ?? name)

@@ -1,7 +1,7 @@
-/** Numbers of pull requests and issues: one sequence in each repository. */
+/** The numbers of issues and pull requests, which are one sequence in each repository. */
 import type { Repository, State } from '../state/stateSchema.ts'
 
-/** The next number. Numbers are never reused. */
+/** The number for the next issue or pull request. */
 export function nextNumber(
   state: Pick<State, 'issues' | 'pullRequests'>,
   { id }: Pick<Repository, 'id'>,
@@ -12,7 +12,7 @@ export function nextNumber(
   return numbers.reduce((most, number) => Math.max(most, number), 0) + 1
 }
 
-/** The state with a later `updatedAt` for the issue or pull request with this number; `undefined` when there is none. */
+/** The state in which the issue or pull request with this number has `updatedAt` set to `now`; `undefined` when none has this number. */
 export function touchedNumber<Kept extends Pick<State, 'issues' | 'pullRequests'>>(
   state: Kept,
   repository: Pick<Repository, 'id'>,
@@ -30,7 +30,7 @@ export function touchedNumber<Kept extends Pick<State, 'issues' | 'pullRequests'
   return { ...state, issues: state.issues.map((one) => (isIt(one) ? { ...one, updatedAt: now } : one)) }
 }
 
-/** The numbers of the issues that a text says it closes, by GitHub's keywords. */
+/** The numbers of the issues that a text closes with GitHub's keywords, such as `Fixes #12`. */
 export function closedBy(text: string): readonly number[] {
   const words = /\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? +#(\d{1,9})\b/gi
   return [...new Set([...text.matchAll(words)].map(([, number]) => Number(number)))]

@@ -1,4 +1,4 @@
-/** The frame of every page: the style sheet is in the page itself, and pages load and run nothing. */
+/** The frame of every page, with its style sheet and security headers. Pages run no scripts. */
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import { html } from '#platform/http/html.ts'
@@ -79,7 +79,7 @@ const policy = (formsTo: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Lets a form of this page redirect to another site: browsers apply the form policy to redirects too. */
+/** Allows a form on the page to redirect to the site of `address`. Browsers apply the policy for forms to redirects too. */
 export function allowFormsTo(ctx: Context, address: string): void {
   ctx.set('Content-Security-Policy', policy([new URL(address).origin]))
 }
@@ -96,7 +96,7 @@ export function protect(ctx: Context): void {
 
 export interface Page {
   readonly title: string
-  /** The bar with the account of the viewer. A page without a bar is a dialog in the middle. */
+  /** The bar at the top with the account of the viewer. A page without a bar looks like a dialog. */
   readonly bar: { readonly login: string | undefined; readonly returnTo: string } | 'none'
   readonly content: Html
 }

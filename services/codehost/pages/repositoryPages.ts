@@ -1,4 +1,4 @@
-/** The pages of repositories: the list of all, one repository, one pull request. */
+/** HTML for the list of repositories, for the page of a repository, and for the page of a pull request. */
 import { accountOf } from '../state/accounts.ts'
 import type { PullRequestFigures } from '../pulls/pullRequests.ts'
 import type { PullRequest, Repository } from '../state/stateSchema.ts'
@@ -101,7 +101,7 @@ const pullRow = (repository: Repository, pull: PullRequest): Html =>
     >
   </li>`
 
-/** Whether the Merge button is shown, and the reason when it is not. */
+/** Whether the page shows the button to merge, and if not, why. */
 export type MergeOffer = { readonly kind: 'offered' } | { readonly kind: 'not'; readonly why: string }
 
 export const pullPage = (page: {
@@ -110,14 +110,14 @@ export const pullPage = (page: {
   readonly figures: PullRequestFigures
   readonly diff: { readonly files: readonly DiffFile[]; readonly truncated: boolean }
   readonly merge: MergeOffer
-  /** The comments and reviews, with the forms to add more. */
+  /** The comments and reviews, and the forms to write more. */
   readonly conversation: Html
   readonly facts: Html | undefined
-  /** The line below which the form for a comment is shown. */
+  /** The line below which the page shows the form for a comment; `undefined` for no form. */
   readonly commented: Spot | undefined
   /** Whether the buttons for closing, reopening and drafts are shown. */
   readonly mayChange: boolean
-  /** Why an attempt to merge did not succeed. */
+  /** Why the last change, such as a merge, was refused; `undefined` when nothing was refused. */
   readonly refused: string | undefined
 }): Html => {
   const { repository, pull, figures, diff } = page
@@ -177,7 +177,7 @@ const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer):
       </form>`
     : html`<p class="muted">${merge.why}</p>`
 
-/** The changes of a pull request's state, by their names in the addresses of forms. */
+/** The ways to change the state of a pull request, as the addresses of forms name them. */
 export const stateChanges = ['close', 'reopen', 'draft', 'ready'] as const
 export type StateChange = (typeof stateChanges)[number]
 
@@ -204,7 +204,7 @@ function stateForms(repository: Repository, pull: PullRequest): Html {
   </div>`
 }
 
-/** What the rows of a diff need to link to the form for a comment, and to show it below the line `commented`. */
+/** The values with which the rows of a diff link to the form for a comment, and show the form below the line `commented`. */
 interface Commenting {
   readonly address: string
   readonly pull: PullRequest
@@ -226,7 +226,7 @@ const filePanel = (file: DiffFile, commenting: Commenting): Html =>
     </div>
   </section>`
 
-/** The text with hidden characters replaced by their code points, so that the page itself does not contain them. */
+/** The text with hidden characters replaced by their code points. */
 const visible = (text: string): readonly (Html | string)[] =>
   shownParts(text).map((part) =>
     part.kind === 'text' ? part.text : html`<mark title="Hidden character">${part.codePoint}</mark>`,
@@ -242,13 +242,13 @@ const row = (line: DiffLine, numbers: Record<'oldLine' | 'newLine', Html | numbe
     <td>${visible(line.text)}</td>
   </tr>`
 
-/** The place to which a comment on this line refers: for a deleted line its number in the old file, otherwise its number in the new file. */
+/** The place to which a comment on this line refers: by its number in the old file for a deleted line, otherwise by its number in the new file. */
 const spotOf = (path: string, { kind, oldLine, newLine }: DiffLine): Spot | undefined => {
   if (kind === 'deleted' && oldLine !== undefined) return { path, side: 'LEFT', line: oldLine }
   return newLine === undefined ? undefined : { path, side: 'RIGHT', line: newLine }
 }
 
-/** The numbers of a line. While the pull request is open, the number that a comment refers to links to the comment form. */
+/** The numbers of a line in the old and the new file. While the pull request is open, one of them links to the form for a comment. */
 function lineNumbers(path: string, line: DiffLine, { address, pull }: Commenting) {
   const spot = pull.closedAt === null ? spotOf(path, line) : undefined
   if (!spot) return { oldLine: line.oldLine, newLine: line.newLine }

@@ -1,4 +1,4 @@
-/** The routes of the pages. Public repositories need no sign-in. */
+/** The routes of the pages for people. Public repositories can be seen without sign-in. */
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -26,7 +26,7 @@ import { conversation, conversationRoutes } from './conversation/pullRequestConv
 import { loginPage, refusalPage } from './signIn.ts'
 
 const diffLimit = 1024 * 1024
-/** The most lines that a page shows of a diff. */
+/** The most lines of a diff that a page shows. */
 const mostLines = 20_000
 
 const Login = z.object({ login: z.string(), return_to: z.string().optional() })
@@ -45,7 +45,7 @@ export function pageRoutes(host: Host): Router {
     const sorted = seen.sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1))
     show(ctx, 200, { title: 'Local code host', bar: bar(ctx, viewer), content: homePage(sorted) })
   })
-  // Browsers request it with every page.
+  // Browsers request an icon with every page.
   router.get('/favicon.ico', (ctx) => {
     ctx.status = 204
   })
@@ -71,7 +71,7 @@ export function pageRoutes(host: Host): Router {
   return router
 }
 
-/** The page for a refused request. What is not found may be private, so the page offers to sign in. */
+/** Shows the page for a refused request. A page that is not found may be private, so the person can sign in. */
 export function showRefusal(ctx: Context, refusal: Refusal): void {
   const missing = refusal.status === 404 && refusal.message === notFound().message
   const here = `/login?return_to=${encodeURIComponent(ctx.url)}`
@@ -88,7 +88,7 @@ export function showRefusal(ctx: Context, refusal: Refusal): void {
 
 const bar = (ctx: Context, viewer: Account | undefined) => ({ login: viewer?.login, returnTo: ctx.url })
 
-/** A path on this site, so that no address can redirect people to another site. */
+/** The path to which to return, or `/` if it is not a path on this site, so that no address can lead people to another site. */
 const returnPath = (asked: unknown): string =>
   typeof asked === 'string' && /^\/(?![/\\])[\w\-./~%?=&+]*$/.test(asked) ? asked : '/'
 

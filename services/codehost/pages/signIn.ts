@@ -1,4 +1,4 @@
-/** The pages on which people choose an account. There are no passwords, since the person at this machine can read the data folder anyway. */
+/** HTML for the pages on which people choose an account, and for refusals. There are no passwords: people at this machine can read all data anyway. */
 import { accounts } from '../state/accounts.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
@@ -20,7 +20,7 @@ const choices = (addressFor: (login: string) => string): Html =>
     )}
   </ul>`
 
-/** The page on which a person allows the app to act for them. */
+/** The page on which a person chooses the account with which an app may act. */
 export const authorizePage = (page: {
   readonly appName: string
   readonly error: string | undefined
@@ -69,7 +69,7 @@ export const loginPage = (page: { readonly error: string | undefined; readonly r
       )}
     </ul>`
 
-/** A page with a sentence that says why a request was refused. */
+/** The page that says why a request was refused. */
 export const refusalPage = (page: {
   readonly title: string
   readonly sentence: string

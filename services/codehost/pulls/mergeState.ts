@@ -1,4 +1,4 @@
-/** The result of a pull request's checks and reviews, and whether it can be merged. */
+/** Whether a pull request can be merged, given the results of its checks and reviews. */
 import type { PullRequest } from '../state/stateSchema.ts'
 
 /** The combined state of all checks: GraphQL's `StatusState`. */
@@ -6,13 +6,13 @@ export type Checks = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
 
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED'
 
-/** `checks` is `null` when none was reported, `decision` when the base branch needs no approval. */
+/** The results of checks and reviews. `checks` is `null` when none was reported. `decision` is `null` when the base branch needs no approval. */
 export interface MergeRequirements {
   readonly checks: Checks | null
   readonly decision: ReviewDecision | null
 }
 
-/** GraphQL's `MergeStateStatus`; REST writes it in lower case. */
+/** GraphQL's `MergeStateStatus`, which the REST API writes in lower case. */
 export type MergeState = 'BLOCKED' | 'CLEAN' | 'DIRTY' | 'DRAFT' | 'UNKNOWN' | 'UNSTABLE'
 
 /** The merge state. `mergeable` says whether git can merge the branches; `null` for a closed pull request. */

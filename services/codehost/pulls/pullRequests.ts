@@ -15,7 +15,7 @@ import { headRef } from '../repositories/syncPullRequests.ts'
 export interface NewPullRequest {
   readonly title: string
   readonly body: string | null
-  /** Written as `branch` or `owner:branch`. */
+  /** The branch to merge, written as `branch` or `owner:branch`. */
   readonly head: string
   readonly base: string
   readonly draft: boolean
@@ -28,7 +28,7 @@ export interface PullRequestEdit {
   readonly base?: string | undefined
 }
 
-/** Figures that are read from git on each request. `mergeable` is `null` for a closed pull request. */
+/** Numbers about a pull request, which are read from git on each request. `mergeable` is `null` for a closed pull request. */
 export interface PullRequestFigures {
   readonly commits: number
   readonly additions: number
@@ -41,7 +41,7 @@ export interface MergeRequest {
   readonly method: 'merge' | 'squash'
   readonly title?: string | undefined
   readonly message?: string | undefined
-  /** The head commit that the person saw. */
+  /** The head commit that the person saw. If the head is now another commit, the merge is refused. */
   readonly expectedHead?: string | undefined
 }
 
@@ -49,13 +49,13 @@ export interface PullRequests {
   of(repository: Repository): readonly PullRequest[]
   /** Returns a pull request. Throws Refusal 404. */
   get(repository: Repository, number: number): PullRequest
-  /** Opens a pull request. Throws Refusal 422 with GitHub's reasons, 403 when `author` may not push. */
+  /** Opens a pull request. Throws Refusal 422 with GitHub's reasons, and 403 when `author` may not push. */
   open(repository: Repository, author: Account, request: NewPullRequest): Promise<PullRequest>
-  /** Changes a pull request. Throws Refusal 403, 404, 422. */
+  /** Changes a pull request. Throws Refusal 403, 404 and 422. */
   edit(repository: Repository, number: number, by: Account, edit: PullRequestEdit): Promise<PullRequest>
-  /** Makes the pull request a draft, or ready for review. Throws Refusal 403, 404, and 422 when it is closed. */
+  /** Makes the pull request a draft, or ready for review. Throws Refusal 403 and 404, and 422 when the pull request is closed. */
   setDraft(repository: Repository, number: number, by: Account, draft: boolean): Promise<PullRequest>
-  /** Merges as `by` and returns the commit. Throws Refusal 405 when merging is impossible, 409 when the head is no longer `expectedHead`. */
+  /** Merges as `by`, and returns the hash of the commit. Throws Refusal 405 when git cannot merge, and 409 when the head is not `expectedHead`. */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
   standing(repository: Repository, pull: PullRequest): MergeRequirements
@@ -311,7 +311,7 @@ export const pullRefused = (message: string): FieldFault => ({
   message,
 })
 
-/** The branch of `head`, which may name the owner. Another owner would mean a fork, which this code host does not have. */
+/** The branch in `head`, which may name the owner too; `undefined` for another owner, since this code host has no forks. */
 function headBranch(repository: Repository, head: string): string | undefined {
   const [, owner, branch] = /^([^:]*):(.*)$/s.exec(head) ?? []
   if (owner === undefined) return head

@@ -1,4 +1,4 @@
-/** The repositories: bare git repositories in one folder, named by number, and their descriptions in the state. */
+/** The repositories: each is a bare git repository in a folder with its number, and a record in the state. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,27 +24,27 @@ export interface RefChange {
 
 export interface Repositories {
   find(owner: string, name: string): Repository | undefined
-  /** The folder of the repository, relative to `root`. */
+  /** The path of the repository's folder, relative to `root`. */
   folder(repository: Repository): string
   readonly root: string
   bare(repository: Repository): Bare
   /**
-   * Creates a repository: `build` creates a bare one in a temporary folder, which becomes visible when it is complete. Throws Refusal 422 when the
-   * owner has a repository of that name.
+   * Creates a repository. `build` creates a bare git repository in a temporary folder, and people see it once it is complete. Throws Refusal 422 when
+   * the owner already has a repository with this name.
    */
   create(request: NewRepository, build: (dir: string) => Promise<void>): Promise<Repository>
-  /** Creates a bare repository without commits in `dir`. */
+  /** Creates a bare git repository without commits in `dir`, for `create`. */
   buildEmpty(dir: string): Promise<void>
-  /** Remembers the current branches, so that `settle` can tell what changed. Call it before anything writes refs. */
+  /** Remembers the current branches, so that `settle` can find the changes. Call this before anything writes refs. */
   notice(repository: Repository): Promise<void>
   /**
-   * Updates the state after something wrote refs: default branch, language and pull requests. Returns what changed since `notice`. Webhooks report
-   * the changes as made by `by`, or by the owner if it is missing.
+   * Updates the state after something wrote refs: default branch, language and pull requests. Returns the refs that changed since `notice`. Webhooks
+   * name `by`, or the owner if `by` is missing, as the person who changed them.
    */
   settle(repository: Repository, by?: Account): Promise<readonly RefChange[]>
   /** Deletes a branch and updates the state. Throws Refusal 422 when the branch does not exist or is the default branch. */
   deleteBranch(repository: Repository, branch: string): Promise<void>
-  /** Runs a job that reads and then writes refs, never at the same time as another job of the same repository. */
+  /** Runs a job that reads and then writes refs. Two jobs for the same repository never run at the same time. */
   exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>
 }
 
@@ -55,13 +55,13 @@ interface OpenRepositories {
   readonly tell: (event: HostEvent) => void
   readonly root: string
   readonly incoming: string
-  /** Runs the ref changes of each repository one after the other. */
+  /** Runs the jobs for each repository one after the other. */
   readonly exclusive: SerializeByKey
   /** The branches that `notice` remembered, by repository. */
   readonly noticed: Map<number, ReadonlyMap<string, string>>
 }
 
-/** Opens the repositories in `dataDir`, and removes what an earlier process left incomplete. */
+/** Opens the repositories in `dataDir`, and removes incomplete repositories that an earlier process left. */
 export async function openRepositories(parts: {
   readonly dataDir: string
   readonly store: Store
@@ -169,7 +169,7 @@ function tellChanges(
   }
 }
 
-/** The initial values of the fields that nobody chooses when a repository is created. */
+/** The initial values of fields that are not part of the request for a new repository. */
 const untouched = { collaborators: [], archived: false } as const
 
 async function create(
@@ -184,7 +184,7 @@ async function create(
     const made = openBare(held.git, dir)
     const branches = await made.branches()
     const about = await describe(made, branches)
-    // The number is used up before the folder exists, so that no two repositories ever share a folder.
+    // The number is reserved before the folder gets it as its name, so that no two repositories ever share a folder.
     const id = await held.store.update((state) => [
       { ...state, nextRepositoryId: state.nextRepositoryId + 1 },
       state.nextRepositoryId,
@@ -236,7 +236,7 @@ const openPullRequests = (state: State, repositoryId: number): readonly PullRequ
 
 type About = Pick<Repository, 'defaultBranch' | 'defaultTip' | 'language'>
 
-/** Reads default branch and language from git. If HEAD names a branch that does not exist, it is set to an existing one, if there is any. */
+/** Reads default branch and language from git. If HEAD names a missing branch, HEAD is set to an existing branch, if there is any. */
 async function describe(at: Bare, branches: ReadonlyMap<string, string>, known?: Repository): Promise<About> {
   const head = await at.headBranch()
   const defaultBranch = defaultOf(head, branches)
@@ -280,8 +280,8 @@ function changed(state: State, id: number, facts: Partial<Repository>, now: stri
 }
 
 /**
- * The name that a repository gets, as on GitHub: characters that are not allowed in a name become a hyphen. `undefined` when no usable name is left,
- * or when it would be mistaken for an option, a folder or a git address.
+ * The name for a repository, as on GitHub: characters that are not allowed are replaced by hyphens. `undefined` when the result is empty or too long,
+ * or could be mistaken for an option, a folder or a git address.
  */
 export function repositoryName(wanted: string): string | undefined {
   const name = wanted.trim().replace(/[^A-Za-z0-9._-]+/g, '-')

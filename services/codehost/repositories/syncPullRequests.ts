@@ -1,8 +1,8 @@
-/** Updates open pull requests after their branches changed: a push moves them, a deleted branch closes them, and commits that reach the base merge them. */
+/** Updates open pull requests after their branches changed: they get new commits, are closed, or are merged because the base has their commits. */
 import type { Bare } from '../git/bareRepository.ts'
 import type { PullRequest, State } from '../state/stateSchema.ts'
 
-/** What has happened to one open pull request. */
+/** How an open pull request changed because of its branches. */
 export type Move =
   | { readonly kind: 'moved'; readonly id: number; readonly headSha: string; readonly baseSha: string }
   | { readonly kind: 'merged'; readonly id: number; readonly headSha: string }
@@ -11,7 +11,7 @@ export type Move =
 /** The ref that keeps the commits of a pull request even if its branch is deleted. */
 export const headRef = (number: number): string => `refs/pull/${number}/head`
 
-/** Compares the open pull requests of one repository with its branches, and updates the refs that keep the commits of pull requests. */
+/** Compares a repository's open pull requests with its branches. Also updates the refs that keep the commits of pull requests. */
 export async function follow(
   bare: Bare,
   open: readonly PullRequest[],
@@ -42,7 +42,7 @@ async function moveOf(
   return { kind: 'moved', id: pull.id, headSha: head, baseSha: base }
 }
 
-/** The state after `moves`. A pull request that was closed in the meantime stays as it is. */
+/** The state after `moves`. A pull request that was closed in the meantime does not change. */
 export function followed(state: State, moves: readonly Move[], now: string): State {
   if (moves.length === 0) return state
   const byId = new Map(moves.map((move) => [move.id, move]))

@@ -16,7 +16,7 @@ export const labelsOf = (about: About, names: readonly string[]) =>
     .filter((one) => one.repositoryId === about.repository.id && names.includes(one.name))
     .map((one) => labelAnswer(about.answer, one))
 
-/** The fields that issues and pull requests share in the list of issues. */
+/** The fields that issues and pull requests share in GitHub's schema `issue`. */
 function base(
   about: About,
   one: Pick<Issue, 'number' | 'title' | 'body' | 'author' | 'createdAt' | 'updatedAt'>,
@@ -81,7 +81,7 @@ export function pullAsIssue(about: About, pull: PullRequest) {
   }
 }
 
-/** An event as in the list of one issue's events: GitHub's schema `issue-event`. */
+/** GitHub's schema `issue-event`. */
 export function issueEventAnswer(about: About, event: IssueEvent) {
   const label = about.state.labels.find(
     (one) => one.repositoryId === about.repository.id && one.name === event.label,

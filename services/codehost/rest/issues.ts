@@ -1,4 +1,4 @@
-/** The routes `/repos/{owner}/{repo}/issues`: issues, and comments on issues and pull requests. */
+/** The REST API's routes `/repos/{owner}/{repo}/issues`: issues, and comments on issues and pull requests. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import type { Issue } from '../state/issueRecords.ts'
@@ -47,7 +47,7 @@ type Listed =
   | { readonly issue: Issue; readonly createdAt: string; readonly updatedAt: string }
   | { readonly pull: PullRequest; readonly createdAt: string; readonly updatedAt: string }
 
-/** The issues that a query asks for. As on GitHub, pull requests are among them. */
+/** The issues that match the query. As on GitHub, they include pull requests. */
 function found({ state, repository }: About, query: z.infer<typeof IssueQuery>): readonly Listed[] {
   const wanted = query.labels?.split(',').map((name) => name.trim().toLowerCase())
   const isWanted = (one: Issue | PullRequest, isOpen: boolean) => {
@@ -77,20 +77,20 @@ const written = (about: About, one: Listed): unknown =>
 
 const Text = z.object({ body: z.string().min(1).max(mostCharacters) })
 
-/** The query of lists of comments. */
+/** The query for a list of comments. */
 export const CommentQuery = z.object({
   since: z.coerce.date().optional().catch(undefined),
   sort: z.enum(['created', 'updated']).catch('created'),
   direction: z.enum(['asc', 'desc']).optional().catch(undefined),
 })
 
-/** The comments that a query asks for, in its order. */
+/** The comments that match the query, in the order that it asks for. */
 export function wantedComments<Item extends { readonly createdAt: string; readonly updatedAt: string }>(
   all: readonly Item[],
   { since, sort, direction }: z.infer<typeof CommentQuery>,
 ): readonly Item[] {
   const key = sort === 'created' ? 'createdAt' : 'updatedAt'
-  // GitHub's times have a resolution of one second, so everything from the second of `since` is included.
+  // GitHub's times have a resolution of one second, so comments from the same second as `since` are included.
   const from = since && Math.floor(since.getTime() / 1_000) * 1_000
   const found = all.filter((one) => from === undefined || Date.parse(one.updatedAt) >= from)
   const sorted = found.toSorted((one, other) => Date.parse(one[key]) - Date.parse(other[key]))

@@ -1,4 +1,4 @@
-/** The routes `/repos/{owner}/{repo}/pulls`. */
+/** The REST API's routes `/repos/{owner}/{repo}/pulls`: pull requests. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import type { Host } from '../host.ts'

@@ -1,4 +1,4 @@
-/** The routes `/repos/{owner}/{repo}`: repositories, branches, commits and permissions. */
+/** The REST API's routes `/repos/{owner}/{repo}`: repositories, branches, commits and permissions. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -22,7 +22,7 @@ const NewRepository = z.object({
   private: z.boolean().nullish(),
 })
 
-/** The four names of permissions that GitHub still uses, by role. */
+/** For each role, one of the four permissions that GitHub names in the field `permission`. */
 const permissionOf = {
   admin: 'admin',
   maintain: 'write',
@@ -45,7 +45,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.body = asked(ctx, host).answer
   })
 
-  // The local code host has no branch rules. Only tests add some, by an extension (see host.ts).
+  // The local code host has no rules for branches. Only the extension of tests (see host.ts) has some.
   router.get('/repos/:owner/:repo/rules/branches/*branch', (ctx) => {
     asked(ctx, host)
     ctx.body = []
@@ -104,13 +104,13 @@ export function asked(
   return { repository, viewer, origin, answer: repositoryAnswer(host, origin, repository, viewer) }
 }
 
-/** The repository in the path, with what is needed to describe it. Throws Refusal 401 and 404. */
+/** The repository in the path, with the values that describe its parts. Throws Refusal 401 and 404. */
 export function aboutAsked(ctx: Context & { params: Record<string, string> }, host: Host): About {
   const { repository, answer, origin } = asked(ctx, host)
   return aboutOf(host, origin, repository, answer)
 }
 
-/** What is needed to describe a repository. */
+/** The values that describe the parts of a repository, such as issues, in the form of the REST API. */
 export const aboutOf = (
   { store, extension }: Pick<Host, 'store' | 'extension'>,
   origin: string,
@@ -118,14 +118,14 @@ export const aboutOf = (
   answer: FullRepository,
 ): About => ({ origin, repository, answer, state: store.current(), appAnswer: extension.appAnswer })
 
-/** The account that acts through the API, and the app whose token it uses. Throws Refusal 401. */
+/** The account that makes the request, and the app to which the request's token was issued. Throws Refusal 401. */
 export function actorOf(ctx: Context, host: Host): Actor {
   const caller = callerOf(ctx, host)
   if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
   return { account: caller.account, viaApp: caller.appId }
 }
 
-/** A repository in the form in which the REST API shows it to `viewer`. */
+/** The repository as the REST API shows it to `viewer`. */
 export function repositoryAnswer(
   host: Host,
   origin: string,
@@ -142,7 +142,7 @@ export function repositoryAnswer(
   })
 }
 
-/** Creates an empty repository of `owner` from the request's body. */
+/** Creates an empty repository for `owner`, as the request's body describes it. */
 export async function createRepository(ctx: Context, host: Host, by: Account, owner: Owner): Promise<void> {
   const body = bodyAs(ctx, NewRepository, 'Repository')
   const name = repositoryName(body.name)

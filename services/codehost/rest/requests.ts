@@ -1,4 +1,4 @@
-/** Requests of the REST API: bodies that match a schema, and lists in pages with GitHub's Link header. */
+/** Requests of the REST API: reading bodies and paths, and answering lists in pages with GitHub's header Link. */
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { invalid, notFound, Refusal } from '../httpError.ts'
@@ -14,7 +14,7 @@ const count = (fallback: number, most: number) =>
 
 const PageQuery = z.object({ per_page: count(30, 100), page: count(1, 1_000_000) })
 
-/** Answers with the requested page of `items`; `write` is called only for the items on it. Parameters that are not numbers have their default. */
+/** Answers with the requested page of `items`, as made by `write`. If `page` or `per_page` is invalid, its default is used. */
 export function answerPage<Item>(
   ctx: Context,
   origin: string,
@@ -37,7 +37,7 @@ function link(ctx: Context, origin: string, page: number, rel: string): string {
   return `<${origin}${ctx.path}?${query}>; rel="${rel}"`
 }
 
-/** Parses the body. Throws Refusal 400 when it is not an object, 422 with the fields that are missing or wrong. */
+/** Parses the body. Throws Refusal 400 when it is not an object, and 422 with the fields that are missing or wrong. */
 export function bodyAs<Body>(ctx: Context, schema: z.ZodType<Body>, resource: string): Body {
   const body: unknown = ctx.request.body
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -54,14 +54,14 @@ export function bodyAs<Body>(ctx: Context, schema: z.ZodType<Body>, resource: st
   )
 }
 
-/** The parameter of this name in the path. Throws Refusal 404 when it is not a number. */
+/** The number in the path's parameter `name`. Throws Refusal 404 when the parameter is not a number. */
 export function numberIn(ctx: Context & { params: Record<string, string> }, name: string): number {
   const text = ctx.params[name] ?? ''
   if (!/^\d{1,15}$/.test(text)) throw notFound()
   return Number(text)
 }
 
-/** The pull request and the review or comment in the path. Throws Refusal 404. */
+/** The pull request's number and the id of the review or comment, both from the path. Throws Refusal 404. */
 export const targetIn = (ctx: Context & { params: Record<string, string> }): Target => ({
   number: numberIn(ctx, 'number'),
   id: numberIn(ctx, 'id'),

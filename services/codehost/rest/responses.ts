@@ -7,7 +7,7 @@ import type { PullRequest, Repository } from '../state/stateSchema.ts'
 /** The address of the API, under `/api/v3` as on GitHub Enterprise. `origin` is the address of the code host as the client sees it. */
 export const apiOf = (origin: string): string => `${origin}/api/v3`
 
-/** GitHub's times have no fractions of a second. */
+/** The time without fractions of a second, as GitHub writes times. */
 export const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
 
 export const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}:${id}`).toString('base64url')

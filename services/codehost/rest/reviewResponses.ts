@@ -7,7 +7,7 @@ import type { IssueComment, Review, ReviewComment } from '../state/reviewRecords
 import type { Repository, State } from '../state/stateSchema.ts'
 import { nodeId, simpleUser, time, type FullRepository } from './responses.ts'
 
-/** What is needed to describe things of one repository. */
+/** The values with which the parts of a repository, such as reviews and issues, are written in the form of the REST API. */
 export interface About {
   readonly origin: string
   readonly state: State
@@ -95,7 +95,7 @@ export function issueCommentAnswer(about: About, comment: IssueComment) {
   }
 }
 
-/** GitHub's schema `nullable-integration`: the app through which something was done; `null` when there was none, or when it was deleted. */
+/** GitHub's schema `nullable-integration`, for the app whose token was used; `null` when no app was used, and when the app was deleted. */
 export function viaAppAnswer({ origin, appAnswer }: About, id: number | null): object | null {
   if (id === null) return null
   if (appAnswer) return appAnswer(origin, id)

@@ -1,4 +1,4 @@
-/** The routes for reviews and line comments of pull requests: `/repos/{owner}/{repo}/pulls/comments`, and those below one pull request. */
+/** The REST API's routes for the reviews and line comments of pull requests. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** HTML for comments, reviews and threads, and for the forms to write them. */
+/** HTML for comments, reviews and threads, and for the forms with which people write them. */
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { html, type Html } from '#platform/http/html.ts'
 import { accountOf } from '../../state/accounts.ts'
@@ -18,7 +18,7 @@ export const dated = (iso: string): Html =>
 
 type Said = Pick<IssueComment, 'author' | 'createdAt' | 'editedAt' | 'body'>
 
-/** A text with its author; `did` is the verb between author and time, such as 'commented'. */
+/** A panel with a text and its author. `did` stands between author and time, for example 'commented'. */
 export const textPanel = (
   said: Said,
   { id, did }: { readonly id: string; readonly did: Html | string },
@@ -44,7 +44,7 @@ const verdicts: Readonly<Record<Review['state'], Html>> = {
 export const reviewPanel = (review: Review): Html =>
   textPanel(review, { id: `pullrequestreview-${review.id}`, did: verdicts[review.state] })
 
-/** A thread with its place in the code; `mayResolve`: whether the viewer may resolve it. */
+/** A panel with a thread and the lines of code to which it belongs. `mayResolve` says whether the viewer may resolve the thread. */
 export const threadPanel = (shown: {
   readonly thread: ReviewThread
   readonly comments: readonly ReviewComment[]
@@ -113,7 +113,7 @@ export const commentForm = (action: string, speaker: string): Html =>
     <button class="button" type="submit">Comment</button>
   </form>`
 
-/** The form for a review of a whole pull request. Authors cannot approve or reject their own. */
+/** The form for a review of a whole pull request. With `isOwn`, it offers neither to approve nor to request changes. */
 export const reviewForm = (pullAddress: string, speaker: string, isOwn: boolean): Html =>
   html`<form class="panel" method="post" action="${`${pullAddress}/reviews`}">
     <h2 class="head">Review as ${speaker}</h2>

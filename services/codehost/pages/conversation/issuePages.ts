@@ -1,4 +1,4 @@
-/** The pages of issues: the list, one issue with its labels and comments, and a new one. */
+/** The pages for issues: the list of issues, a single issue with its labels and comments, and the form for a new issue. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { html, type Html } from '#platform/http/html.ts'
@@ -66,7 +66,7 @@ export function issuePages(router: Router, host: Host): void {
     const all = pageRequest(ctx, host)
     const number = numberOf(ctx)
     const address = addressOf(all.repository)
-    // An issue and a pull request never share a number, so the address of an issue redirects if the number is a pull request's.
+    // No issue has the same number as a pull request, so the address of an issue redirects to the pull request with the number, if there is one.
     if (host.pulls.of(all.repository).some((pull) => pull.number === number))
       return seeOther(ctx, `${address}/pull/${number}`)
     const issue = host.issues.get(all.repository, number)

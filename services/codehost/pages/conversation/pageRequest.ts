@@ -1,4 +1,4 @@
-/** What the requests for issue and pull request pages have in common: the repository, and the account that speaks. */
+/** Requests for the pages of issues and pull requests: the repository, the accounts, the number, and answers to forms. */
 import type { Context } from 'koa'
 import { organizationOf, personOf, type Account } from '../../state/accounts.ts'
 import { mayPush, mayTriage } from '../../state/permissions.ts'
@@ -11,17 +11,17 @@ import type { Repository } from '../../state/stateSchema.ts'
 
 export type PageContext = Context & { params: Record<string, string> }
 
-/** The repository of a page, who looks at it, and as whom they would comment. */
+/** The repository of a page, the account that looks at the page, and the account that would write comments. */
 export interface PageRequest {
   readonly repository: Repository
   readonly viewer: Account | undefined
-  /** Without sign-in, people comment as the owner: since there are no passwords, they could sign in as the owner anyway. */
+  /** The account that writes comments. Without sign-in this is the owner: there are no passwords, so anybody could sign in as the owner anyway. */
   readonly speaker: Account
   readonly mayPush: boolean
   readonly mayTriage: boolean
 }
 
-/** The repository and accounts of a page. Throws Refusal 404. */
+/** Returns the repository and the accounts of a page. Throws Refusal 404. */
 export function pageRequest(ctx: PageContext, host: Host): PageRequest {
   const viewer = browsingAs(ctx, host)
   const repository = readable(host, viewer, ctx.params['owner'], ctx.params['repo'])
@@ -38,7 +38,7 @@ export function pageRequest(ctx: PageContext, host: Host): PageRequest {
 }
 
 /**
- * Returns what `pageRequest` returns, for a form that changes something. Such a form must come from one of our own pages. Throws Refusal 403 and 404.
+ * Like `pageRequest`, for a form that changes something. Throws Refusal 403 when the form does not come from one of our own pages, and 404.
  */
 export function formRequest(ctx: PageContext, host: Host): PageRequest & { readonly by: Actor } {
   refuseForeignForm(ctx, originOf(ctx, host.url))
@@ -46,7 +46,7 @@ export function formRequest(ctx: PageContext, host: Host): PageRequest & { reado
   return { ...all, by: { account: all.speaker, viaApp: null } }
 }
 
-/** The issue or pull request number in the path. Throws Refusal 404. */
+/** The number in the path, of an issue or a pull request by default. Throws Refusal 404. */
 export function numberOf(ctx: PageContext, name = 'number'): number {
   const text = ctx.params[name] ?? ''
   if (!/^\d{1,15}$/.test(text)) throw notFound()

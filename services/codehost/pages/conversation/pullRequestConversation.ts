@@ -1,4 +1,4 @@
-/** The conversation of a pull request: comments and reviews in order of time, and the forms to add more. */
+/** The conversation on the page of a pull request: comments and reviews in order of time, and the forms to write more. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { html, type Html } from '#platform/http/html.ts'
@@ -90,7 +90,7 @@ export function conversationRoutes(router: Router, host: Host): void {
     })
 }
 
-/** The fields of a form. Throws Refusal 422 when a field is missing. */
+/** The fields of a form. Throws Refusal 422 when a field is missing or invalid. */
 function formAs<Form>(ctx: PageContext, schema: z.ZodType<Form>): Form {
   const read = schema.safeParse(ctx.request.body)
   if (!read.success) throw badForm('The form is empty, or longer than a comment may be.')
@@ -122,7 +122,7 @@ export async function conversation(
   )
   const all = [
     ...host.comments.of(repository, number).map((one) => ({ at: one.createdAt, panel: commentPanel(one) })),
-    // A review that only contains a comment on a line is shown by its thread.
+    // A review that has only comments on lines is not listed, because the threads show these comments.
     ...host.reviews
       .of(repository, number)
       .filter(({ body, state }) => body !== '' || state !== 'COMMENTED')
