@@ -15,7 +15,7 @@ export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork
   const before = task.cleaning ?? noCleanUp
   const cleaning = withCleanUp(before, event)
   const isLate = event.type === 'TaskCleanedUp' && event.data.requestId !== before.request
-  // A task starts anew from the base branch only if all of its work was merged, so no unpublished work is left.
+  // A task starts again from the base branch only if all of its work was merged, so no unpublished work is left.
   const later = laterWork && (isLate || !startsAnew(cleaning)) ? { laterWork } : {}
   if (event.type !== 'TaskCleanedUp' || isLate) return { ...others, ...later, cleaning }
   const { branch, workspace } = event.data
