@@ -1,7 +1,7 @@
 /** Elicitations: an MCP server asks a person, through the agent, to fill in a form or to open a page. */
 import { z } from 'zod'
 import { formOptions, type Answer, type FormField } from '#domain/task/questionEvents.ts'
-import { kept, option, plain } from './asked.ts'
+import { kept, option, plain } from './questions.ts'
 import type { AskedQuestion } from './port.ts'
 
 /** The fields of a form, not nested, as an MCP server describes them. */

@@ -1,6 +1,6 @@
 /** Shows the requests for permission of an agent that speaks ACP to a person, and writes the answers. */
 import { permissionOptions, type Answer } from '#domain/task/questionEvents.ts'
-import { bounded, fenced, option } from '../asked.ts'
+import { bounded, fenced, option } from '../questions.ts'
 import type { AskedQuestion } from '../port.ts'
 import { answerLine, type PermissionRequest, type RequestId } from './lines.ts'
 import { kindOf, shownContent, targetOfTool } from './tools.ts'

@@ -1,7 +1,7 @@
 /** Describes the tool calls of agents that speak ACP: their kind, target and result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
-import { marked } from '../asked.ts'
+import { marked } from '../questions.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { ownServerName, ownTools } from '../ownTools.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'

@@ -1,6 +1,6 @@
 /** Reads the requests that `claude` makes over its control protocol during a turn, and writes the answers. */
 import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
-import { bounded, fenced, kept, marked, most, permissionAsked, plain, planAsked } from '../asked.ts'
+import { bounded, fenced, kept, marked, most, permissionAsked, plain, planAsked } from '../questions.ts'
 import { elicited, formAsked } from '../elicitation.ts'
 import type { AskedQuestion } from '../port.ts'
 import { UserQuestions, type ControlRequest } from './lines.ts'

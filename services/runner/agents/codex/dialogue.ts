@@ -4,7 +4,7 @@
  * and its further output is ignored.
  */
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
-import { bounded, planAsked } from '../asked.ts'
+import { bounded, planAsked } from '../questions.ts'
 import { lineParser, mostAsked } from '../parser.ts'
 import type {
   AgentDialogue,
