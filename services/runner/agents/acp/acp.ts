@@ -9,7 +9,7 @@ import { locateProgram, withParts } from '../locate.ts'
 import { ownServerName } from '../ownTools.ts'
 import type { Agent } from '../port.ts'
 import { acpDialogue } from './dialogue.ts'
-import type { AcpEntry } from './entry.ts'
+import type { AcpEntry } from './acpEntry.ts'
 
 export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
   const { api, installation, packaged = () => [], part } = entry

@@ -1,7 +1,7 @@
 /** `gemini`: Google's open-source agent, with Google's models. */
 import { ownToolTimeoutMs } from '../mcpTimeouts.ts'
 import { ownServerName, ownServerPath } from '../ownTools.ts'
-import type { AcpEntry } from './entry.ts'
+import type { AcpEntry } from './acpEntry.ts'
 
 /**
  * Shell lines that rename gemini's stored conversations. gemini names a conversation's file after the minute in which it began, so it would overwrite

@@ -2,7 +2,7 @@
 import type { McpServerForAgent } from '../port.ts'
 import { mcpCallTimeoutMs, ownToolTimeoutMs } from '../mcpTimeouts.ts'
 import { ownServerName, ownServerPath } from '../ownTools.ts'
-import type { AcpEntry } from './entry.ts'
+import type { AcpEntry } from './acpEntry.ts'
 
 const initialModel = 'claude-sonnet-5'
 
