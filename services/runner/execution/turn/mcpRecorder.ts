@@ -4,7 +4,7 @@ import { McpServersReported, type McpServerReport } from '#domain/mcp/mcpReport.
 import type { FoundMcpServer } from '../../agents/port.ts'
 import type { Fence } from '#domain/task/commands.ts'
 import type { EventRecorder } from './agentEvents.ts'
-import type { McpOfAgent } from '../../mcp/ofAgent.ts'
+import type { McpOfAgent } from '../../mcp/agentServers.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import type { Reporter } from '../recording/reporter.ts'
 import type { RunOutput } from '../recording/terminalOutput.ts'
