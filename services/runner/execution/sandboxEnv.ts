@@ -7,7 +7,7 @@ import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '
 import { withNetwork, type SandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { serversOfRun, type ServersOfRun } from '../mcp/serversOfRun.ts'
+import { serversOfRun, type ServersOfRun } from '../mcp/runServers.ts'
 import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
 
 /** Variables, secrets and network of a sandbox. The network is opened when the sandbox starts and closed with it, which may be many turns later. */

@@ -8,7 +8,7 @@ import { modelPort } from '../egress/relay.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { mcpGateway } from './gateway.ts'
 import { ownServer, type OwnServer } from './ownServer.ts'
-import type { ServersOfRun } from './serversOfRun.ts'
+import type { ServersOfRun } from './runServers.ts'
 
 interface Start {
   readonly agent: Pick<Agent, 'name' | 'ownTools' | 'hidesTools' | 'mcpLimit'>

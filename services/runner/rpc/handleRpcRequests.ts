@@ -2,7 +2,7 @@
 import type { RpcRequest, Rpc, RpcResponse } from '#platform/ports/rpc.ts'
 import { abilityAnswers, foundRepositories, type AbilitiesDeps } from './abilities.ts'
 import type { Rebuilds } from '../environment/rebuild.ts'
-import { remoteServerOf } from '../mcp/serversOfRun.ts'
+import { remoteServerOf } from '../mcp/runServers.ts'
 import { readTools } from '../mcp/readTools.ts'
 import { suggestedServers } from '../mcp/suggestedServers.ts'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
