@@ -16,7 +16,7 @@ import {
   hasNote,
   pushNotes,
   type NotesRequest,
-} from '../workspace/publish/originNotes.ts'
+} from '../workspace/publish/gitNotes.ts'
 import { linesAddedBy } from '../workspace/saved/provenance.ts'
 import { addressOfTask } from './recordLink.ts'
 

@@ -19,7 +19,7 @@ import { gitOrThrow, gitText } from '../git/git.ts'
 import { saveWork } from '../saved/bundle.ts'
 import { linesAddedBy, type AddedLimits, type TurnSnapshot } from '../saved/provenance.ts'
 import type { Workspace } from '../workspace.ts'
-import { addNote, fetchNotes, hasNote, pushNotes, type NotesRequest } from './originNotes.ts'
+import { addNote, fetchNotes, hasNote, pushNotes, type NotesRequest } from './gitNotes.ts'
 import { commitAndPush } from './publish.ts'
 
 const published = JSON.parse(
