@@ -17,7 +17,7 @@ import {
 import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { namedOf } from '../workspace/names.ts'
 import type { PublishResult } from '../workspace/publish/publish.ts'
-import { wordsOf } from './commitMessage.ts'
+import { wordsOf } from './texts.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 import { publishOrigins } from './publishLineOrigins.ts'
 import { pushAndRecord } from './pushWork.ts'
