@@ -25,7 +25,7 @@ import {
 } from '../execution/turn/agentSetup.ts'
 import { gitUntil } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import { markAhead, removeAhead, removeAllAhead, unmarkAhead } from './aheadMarker.ts'
+import { markAhead, removeAhead, removeAllAhead, unmarkAhead } from './preparedMarker.ts'
 import type { WarmAgents } from './warmAgents.ts'
 
 export type PreparationRequest = RpcRequest<'prepare'>
