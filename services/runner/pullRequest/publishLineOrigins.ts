@@ -10,13 +10,7 @@ import { chatView } from '#domain/views/chat.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { gitText } from '../workspace/git/git.ts'
-import {
-  addNote,
-  fetchNotes,
-  hasNote,
-  pushNotes,
-  type NotesRequest,
-} from '../workspace/publish/gitNotes.ts'
+import { addNote, fetchNotes, hasNote, pushNotes, type NotesRequest } from '../workspace/publish/gitNotes.ts'
 import { linesAddedBy } from '../workspace/saved/provenance.ts'
 import { addressOfTask } from './recordLink.ts'
 

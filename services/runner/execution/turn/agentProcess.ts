@@ -19,7 +19,13 @@ import type {
 } from '../../agents/port.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import type { McpGateway } from '../../mcp/gateway.ts'
-import { brokerOrigin, hasRemoteServers, mcpOf, mcpServersFor, type McpOfAgent } from '../../mcp/agentServers.ts'
+import {
+  brokerOrigin,
+  hasRemoteServers,
+  mcpOf,
+  mcpServersFor,
+  type McpOfAgent,
+} from '../../mcp/agentServers.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { ModelCall } from '#platform/telemetry/telemetry.ts'
