@@ -12,7 +12,7 @@ import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
 import { verifyLog, type Verified } from '#platform/verify/verify.ts'
 import type { OperationResult } from './operation.ts'
-import { listSeals, replaceKey } from './seals.ts'
+import { listSeals, replaceKey } from './sealCommands.ts'
 
 /** The kinds of jobs. The queue stores failed jobs by kind. */
 const kinds = ['execution', 'pull_request', 'erasure'] as const

@@ -43,7 +43,7 @@ export function standaloneOf(
 
 async function keysOf(context: OperationContext): Promise<OperationResult> {
   const [{ listKeys }, { commands }, { sealsFile }] = await Promise.all([
-    import('./seals.ts'),
+    import('./sealCommands.ts'),
     import('#platform/commands/execute.ts'),
     import('#platform/seals/sealsFile.ts'),
   ])
