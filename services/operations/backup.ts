@@ -35,7 +35,7 @@ import {
   absentAs,
   FileSum,
   TreeSum,
-} from './files.ts'
+} from './backupFiles.ts'
 import type { OperationResult } from './operation.ts'
 
 /** A backup cannot be made or restored. The message says why, and what to do. */
