@@ -24,7 +24,7 @@ import {
   sealsFrom,
   UnreadableSeal,
   type RecordedSeal,
-} from '#platform/seals/newestSeal.ts'
+} from '#platform/seals/recordedSeals.ts'
 import { hashIn, standInHash } from '#platform/seals/damagedLeaf.ts'
 import { contradictionIn, type SealedBefore } from '#platform/seals/earlierSealCheck.ts'
 import {

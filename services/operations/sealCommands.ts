@@ -4,7 +4,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { knownIdentity, type KnowsIdentity } from '#platform/eventlog/logIdentity.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { newestSeal } from '#platform/seals/newestSeal.ts'
+import { newestSeal } from '#platform/seals/recordedSeals.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
 import type { OperationResult } from './operation.ts'
 

@@ -10,7 +10,7 @@ import { LogSealed } from '#domain/seal.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import type { RecordedSeal } from '#platform/seals/newestSeal.ts'
+import type { RecordedSeal } from '#platform/seals/recordedSeals.ts'
 import { nothingKnown, rootAt, storedConsistency, type KnownTree } from '#platform/seals/storedProofs.ts'
 
 interface SealSources {

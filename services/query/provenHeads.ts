@@ -10,7 +10,7 @@ import type { Engines } from '#platform/compose.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import { readableSeal, type RecordedSeal } from '#platform/seals/newestSeal.ts'
+import { readableSeal, type RecordedSeal } from '#platform/seals/recordedSeals.ts'
 import { storedInclusion } from '#platform/seals/storedProofs.ts'
 import { sealCollections, sealHeads, StreamHead, type TreeName } from '#platform/seals/sealTrees.ts'
 

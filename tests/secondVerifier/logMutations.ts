@@ -2,7 +2,7 @@
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { LogBegun } from '#domain/log.ts'
 import { LogSealed } from '#domain/seal.ts'
-import { outsideSeal } from '#platform/seals/newestSeal.ts'
+import { outsideSeal } from '#platform/seals/recordedSeals.ts'
 import { allTamperings } from '../server/sealedLog.ts'
 import { hashedAnew, type Tampering } from '../server/tampering.ts'
 

@@ -6,7 +6,7 @@ import type { VerifierKey } from '#domain/proof/checkpoint.ts'
 import { headsOriginOf, signedCheckpoint } from '#domain/proof/sealNotes.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import { outsideSeal, sealsFrom } from '#platform/seals/newestSeal.ts'
+import { outsideSeal, sealsFrom } from '#platform/seals/recordedSeals.ts'
 import type { OutsideSeal, SealLine } from '#platform/seals/sealsFile.ts'
 import { compareLines, type LineFault } from './sealLines.ts'
 

@@ -4,7 +4,7 @@ import type { LogIdentity } from '#domain/log.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import { identityIn } from '#domain/proof/sealNotes.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'
-import { outsideSeal, sealsFrom } from '#platform/seals/newestSeal.ts'
+import { outsideSeal, sealsFrom } from '#platform/seals/recordedSeals.ts'
 import type { OutsideSeal, SealLine } from '#platform/seals/sealsFile.ts'
 
 export interface LineFault {
