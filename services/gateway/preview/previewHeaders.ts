@@ -2,7 +2,7 @@
  * Headers between a browser and the app in a preview. The app must not learn or change anything of the product, and must believe to be at localhost.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { endToEndHeaders } from '#platform/http/headers.ts'
+import { endToEndHeaders } from '#platform/http/endToEndHeaders.ts'
 
 const cookieName = 'flightdeck_preview'
 /** Matches the names of the product's own cookies. */

@@ -14,7 +14,7 @@ import type {
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { endToEndHeaders } from '#platform/http/headers.ts'
+import { endToEndHeaders } from '#platform/http/endToEndHeaders.ts'
 import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
 import {
   gitDoorAt,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { endToEndHeaders } from './headers.ts'
+import { endToEndHeaders } from './endToEndHeaders.ts'
 
 test('passes on what is end to end, and nothing that is for one connection', () => {
   const headers = {
