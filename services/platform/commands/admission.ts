@@ -2,7 +2,7 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import type { Ballast } from '#platform/config/ballast.ts'
+import type { Ballast } from '#platform/dataFolder/ballast.ts'
 import type { Appended } from '#platform/eventlog/eventLog.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { serializeByKey } from '#platform/async/queue.ts'

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { ballastBytes, isUsedUp, keepBallast, leastFreeBytes, nextStep } from './ballast.ts'
-import { holdDataFolder } from './dataFolder.ts'
+import { holdDataFolder } from './lock.ts'
 
 const size = 64e6
 

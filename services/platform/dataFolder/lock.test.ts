@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { holdDataFolder } from './dataFolder.ts'
+import { holdDataFolder } from './lock.ts'
 
 // Holds findings 1.60.
 test('finding low: a data folder that others could enter is closed to them', () => {

@@ -1,4 +1,4 @@
-/** The data folder: created if it is missing, and locked by one process at a time. */
+/** Creates and locks the data folder, so that only one process at a time uses it. */
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../engines/sqlite.ts'
