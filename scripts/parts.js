@@ -9,7 +9,7 @@ import { fingerprint, isStamped } from './stamps.js'
 export const parts = ['server', 'web']
 
 const sources = {
-  server: ['domain', 'services', 'package.json', 'scripts/build.js'],
+  server: ['domain', 'services', 'package.json', 'package-lock.json', 'scripts/build.js'],
   web: ['domain', 'web', 'vite.config.ts', 'vite.replay.config.ts', 'package-lock.json', 'scripts/build.js'],
 }
 
