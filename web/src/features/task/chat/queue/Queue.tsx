@@ -13,7 +13,7 @@ import { QueuedMessage, type Step } from './QueuedMessage.tsx'
 import { moved, withChanges, type WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
 import { useQueue, type QueueActions } from './useQueue.ts'
-import { WithdrawnMessage, type Withdrawn } from '../entries/UnansweredMessage.tsx'
+import { WithdrawnMessage, type Withdrawn } from './WithdrawnMessage.tsx'
 
 const QueueEditor = lazy(async () => ({ default: (await import('./QueueEditor.tsx')).QueueEditor }))
 
