@@ -1,6 +1,6 @@
 /** Three sample tasks at the bottom of the sign-in page. They are an illustration, hidden from assistive technology. */
 import { AgentMark } from '../../ui/AgentMark.tsx'
-import { Count } from '../../ui/status/Count.tsx'
+import { LineCounts } from '../../ui/status/LineCounts.tsx'
 import { Status } from '../../ui/status/Status.tsx'
 
 const samples = [
@@ -48,7 +48,7 @@ export function SampleTasks() {
             <span className="truncate text-muted">{repository}</span>
           </span>
           <span className="text-right">
-            <Count added={added} deleted={deleted} />
+            <LineCounts added={added} deleted={deleted} />
           </span>
         </div>
       ))}

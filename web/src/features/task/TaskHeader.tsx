@@ -10,7 +10,7 @@ import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { CountdownButton } from '../../ui/form/CountdownButton.tsx'
 import { elapsed } from '../../ui/text/clock.ts'
-import { Count } from '../../ui/status/Count.tsx'
+import { LineCounts } from '../../ui/status/LineCounts.tsx'
 import { Menu, type MenuItem } from '../../ui/overlay/Menu.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
 import { safeLink } from '../../ui/text/safeLink.ts'
@@ -310,7 +310,7 @@ function Meta({ task }: { readonly task: Task }) {
       )}
       {task.changes !== null && task.changes.files > 0 && (
         <>
-          <Count added={task.changes.additions} deleted={task.changes.deletions} />
+          <LineCounts added={task.changes.additions} deleted={task.changes.deletions} />
           <span className="hidden split:inline">{texts.header.files(task.changes.files)}</span>
         </>
       )}

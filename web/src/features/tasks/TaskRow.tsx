@@ -6,7 +6,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { classes } from '../../ui/classes.ts'
-import { Count } from '../../ui/status/Count.tsx'
+import { LineCounts } from '../../ui/status/LineCounts.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
 import { Status } from '../../ui/status/Status.tsx'
 import { isRunning, shownStatusOf } from './taskStatus.ts'
@@ -106,7 +106,7 @@ function Changes({ task }: { readonly task: Task }) {
   return additions === 0 && deletions === 0 ? (
     <span className="text-meta text-muted">{texts.noChanges}</span>
   ) : (
-    <Count added={additions} deleted={deletions} />
+    <LineCounts added={additions} deleted={deletions} />
   )
 }
 

@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { classes } from '../../../ui/classes.ts'
-import { Count } from '../../../ui/status/Count.tsx'
+import { LineCounts } from '../../../ui/status/LineCounts.tsx'
 import { HiddenMarks } from '../../../ui/text/HiddenMarks.tsx'
 import { FileBadge } from './FileBadge.tsx'
 import { splitName, type DiffFile } from './diff/readDiffs.ts'
@@ -221,7 +221,7 @@ function FileRow({ file, viewed }: { readonly file: DiffFile; readonly viewed: b
         <HiddenMarks text={splitName(file.name).name} />
       </span>
       {viewed && <Check className="size-3.5 text-muted" role="img" aria-label={texts.viewed} />}
-      <Count added={additions} deleted={deletions} small />
+      <LineCounts added={additions} deleted={deletions} small />
     </>
   )
 }

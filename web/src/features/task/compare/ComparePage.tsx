@@ -14,7 +14,7 @@ import { useNow } from '../../../ui/hooks.ts'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Panel } from '../../../ui/layout/Panel.tsx'
-import { Count } from '../../../ui/status/Count.tsx'
+import { LineCounts } from '../../../ui/status/LineCounts.tsx'
 import { PageSpinner } from '../../../ui/status/Loading.tsx'
 import { Status } from '../../../ui/status/Status.tsx'
 import { elapsed } from '../../../ui/text/clock.ts'
@@ -201,7 +201,7 @@ function Facts({ run, isOtherCommit }: { readonly run: Compared; readonly isOthe
         {task.changes === null || task.changes.files === 0 ? (
           words.none
         ) : (
-          <Count added={task.changes.additions} deleted={task.changes.deletions} />
+          <LineCounts added={task.changes.additions} deleted={task.changes.deletions} />
         )}
       </dd>
       <dt>{words.commit}</dt>

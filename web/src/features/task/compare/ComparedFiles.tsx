@@ -1,7 +1,7 @@
 /** The files that a compared task changed, each with an expandable diff. */
 import { ChevronRight } from 'lucide-react'
 import type { ChangedFile, Task } from '#domain/api/tasks.schema.ts'
-import { Count } from '../../../ui/status/Count.tsx'
+import { LineCounts } from '../../../ui/status/LineCounts.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { MiddleCut } from '../../../ui/text/MiddleCut.tsx'
 import { classes } from '../../../ui/classes.ts'
@@ -24,7 +24,7 @@ export function ComparedFiles({ task }: { readonly task: Task }) {
               <span className="min-w-0 flex-1 mono">
                 <MiddleCut>{file.fileName}</MiddleCut>
               </span>
-              <Count added={file.additions} deleted={file.deletions} />
+              <LineCounts added={file.additions} deleted={file.deletions} />
             </summary>
             <Diff file={file} />
           </details>

@@ -2,7 +2,7 @@
 import { ChevronDown, Copy, FoldVertical, History, UnfoldVertical } from 'lucide-react'
 import { lazy, memo, Suspense, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
-import { Count } from '../../../../ui/status/Count.tsx'
+import { LineCounts } from '../../../../ui/status/LineCounts.tsx'
 import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
 import { Menu } from '../../../../ui/overlay/Menu.tsx'
 import { ellipsisButton } from '../../ellipsisButton.tsx'
@@ -64,7 +64,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
               )}
             </span>
           </span>
-          <Count added={additions} deleted={deletions} />
+          <LineCounts added={additions} deleted={deletions} />
         </button>
       </h3>
       <label className="flex h-full flex-none cursor-pointer items-center gap-1.5 px-2 text-meta text-muted has-checked:text-text">

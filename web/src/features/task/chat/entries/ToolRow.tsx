@@ -15,7 +15,7 @@ import type { LogDocument } from '#domain/views/commandLog.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { took } from '../../../../ui/text/clock.ts'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
-import { Count } from '../../../../ui/status/Count.tsx'
+import { LineCounts } from '../../../../ui/status/LineCounts.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
 import { isCall } from '../nestedTools.ts'
@@ -98,7 +98,7 @@ function CallRow({ part: { log, nested = [] } }: { readonly part: ToolPart }) {
 
 function Result({ log }: { readonly log: LogDocument }) {
   const { kind, additions, deletions, exitCode, durationMs, summary } = log
-  if (kind === 'edit' && additions !== null) return <Count added={additions} deleted={deletions ?? 0} />
+  if (kind === 'edit' && additions !== null) return <LineCounts added={additions} deleted={deletions ?? 0} />
   const time = durationMs === null ? [] : [took(durationMs)]
   const exit = exitCode === null || exitCode === 0 ? [] : [`exit ${exitCode}`]
   const detail = kind === 'read' && summary ? [summary] : []

@@ -1,13 +1,13 @@
-/** Added and deleted lines: `+267 −33`, with a real minus sign, and without zeros. Nothing when nothing changed. */
+/** The numbers of added and deleted lines: `+267 −33`, with a real minus sign, and without zeros. Renders nothing when nothing changed. */
 import { classes } from '../classes.ts'
 
-interface CountProps {
+interface LineCountsProps {
   readonly added: number
   readonly deleted: number
   readonly small?: boolean
 }
 
-export function Count({ added, deleted, small = false }: CountProps) {
+export function LineCounts({ added, deleted, small = false }: LineCountsProps) {
   if (added === 0 && deleted === 0) return null
   return (
     <span
