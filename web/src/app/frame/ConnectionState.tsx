@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react'
 import { type ConnectionState, selectConnection, selectLost } from '../../live/connection.ts'
 import { selectWaiting } from '../../live/outbox.ts'
 import { classes } from '../../ui/classes.ts'
-import { clockTime } from '../../ui/text/clock.ts'
+import { clockTime } from '../../ui/text/times.ts'
 
 export function ConnectionPill() {
   const waiting = useSelector(selectWaiting).length

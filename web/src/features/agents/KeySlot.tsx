@@ -7,7 +7,7 @@ import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { useNow } from '../../ui/hooks.ts'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
-import { age } from '../../ui/text/clock.ts'
+import { age } from '../../ui/text/times.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { keyTexts as texts } from './keyTexts.ts'
 

@@ -2,7 +2,7 @@
 import { reasonOf } from '../../api/fault.ts'
 import { firstStepsPutAway, usePersisted } from '../../state/persisted.ts'
 import { ButtonLink } from '../../ui/form/Button.tsx'
-import { shortDate } from '../../ui/text/clock.ts'
+import { shortDate } from '../../ui/text/times.ts'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'

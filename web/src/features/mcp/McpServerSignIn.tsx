@@ -4,7 +4,7 @@ import type { McpSignIn } from '#domain/api/mcpServers.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
-import { shortDate } from '../../ui/text/clock.ts'
+import { shortDate } from '../../ui/text/times.ts'
 import { useBeginMcpSignInMutation, useEndMcpSignInMutation, type ServerOfOwner } from './mcpApi.ts'
 import { faults, signInTexts as texts } from './texts.ts'
 

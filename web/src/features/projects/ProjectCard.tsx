@@ -2,7 +2,7 @@
 import { ChevronRight, Lock, Plus } from 'lucide-react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
-import { age } from '../../ui/text/clock.ts'
+import { age } from '../../ui/text/times.ts'
 import { Status } from '../../ui/status/Status.tsx'
 import { useNow } from '../../ui/hooks.ts'
 import { NewTaskLink } from './NewTaskLink.tsx'

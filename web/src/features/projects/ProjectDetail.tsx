@@ -10,7 +10,7 @@ import { draftDescription, recall, remember, selectedProjectId } from '../../sta
 import { isRunning } from '../tasks/taskStatus.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
-import { age } from '../../ui/text/clock.ts'
+import { age } from '../../ui/text/times.ts'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'

@@ -1,4 +1,4 @@
-import { elapsed } from '../../ui/text/clock.ts'
+import { elapsed } from '../../ui/text/times.ts'
 import { useTaskSeconds } from './replayContext.ts'
 
 /** How long something has been running, in words that are updated every second. */

@@ -1,7 +1,7 @@
 /** A button for an action that the code host asked to delay: it counts down until the action is possible. */
 import type { ComponentProps } from 'react'
 import { useNow } from '../hooks.ts'
-import { elapsed } from '../text/clock.ts'
+import { elapsed } from '../text/times.ts'
 import { Button } from './Button.tsx'
 
 type CountdownButtonProps = ComponentProps<typeof Button> & {

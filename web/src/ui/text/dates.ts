@@ -1,5 +1,5 @@
-/** Dates with their time zone, and durations, for histories. Separate from `clock.ts`, which every page loads. */
-import { clockTime, day, hour, minute, second, shortDate, twoDigits } from './clock.ts'
+/** Dates with their time zone, and durations, for histories. Separate from `times.ts`, which every page loads. */
+import { clockTime, day, hour, minute, second, shortDate, twoDigits } from './times.ts'
 
 /** `Thursday, November 20, 2026`, in the reader's time zone. */
 export function fullDate(at: string): string {

@@ -2,7 +2,7 @@
 import { agentNamed, isAgentName } from '#domain/agents.ts'
 import type { FiguresGroup } from '#domain/api/figures.schema.ts'
 import type { Figures, Grouping } from '#domain/figures.ts'
-import { months, took } from '../../../ui/text/clock.ts'
+import { months, took } from '../../../ui/text/times.ts'
 import { grouped } from '../../../ui/layout/Stats.tsx'
 import { texts } from '../texts.ts'
 

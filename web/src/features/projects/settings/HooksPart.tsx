@@ -3,7 +3,7 @@ import type { RepositoryHook, RepositoryHooks } from '#domain/api/projectSetting
 import { Button } from '../../../ui/form/Button.tsx'
 import { useNow } from '../../../ui/hooks.ts'
 import { Note } from '../../../ui/layout/Note.tsx'
-import { age } from '../../../ui/text/clock.ts'
+import { age } from '../../../ui/text/times.ts'
 import { ExactText } from '../../../ui/text/ExactText.tsx'
 import { SettingsPart, type ProjectSettingsProps, useSave } from './SettingsPart.tsx'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'

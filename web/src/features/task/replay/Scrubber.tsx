@@ -11,7 +11,7 @@ import {
 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
-import { clockTime } from '../../../ui/text/clock.ts'
+import { clockTime } from '../../../ui/text/times.ts'
 import { dateAndTime } from '../../../ui/text/dates.ts'
 import { useCopy } from '../useCopy.ts'
 import { linkTo } from '../history/HistoryAddress.tsx'

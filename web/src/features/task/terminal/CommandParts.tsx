@@ -2,7 +2,7 @@
 import { ChevronRight } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { classes } from '../../../ui/classes.ts'
-import { took } from '../../../ui/text/clock.ts'
+import { took } from '../../../ui/text/times.ts'
 import { Status } from '../../../ui/status/Status.tsx'
 import { RunningTime } from '../RunningTime.tsx'
 import { selectOpenTask } from '../taskSlice.ts'

@@ -1,7 +1,7 @@
 /** A line of the terminal. Its time is shown if it differs from the time of the line above, otherwise only while the pointer is on the line. */
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
-import { clockTime } from '../../../ui/text/clock.ts'
+import { clockTime } from '../../../ui/text/times.ts'
 import { piecesOf } from './log/linePieces.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 

@@ -1,7 +1,7 @@
 /** The entries of the chat, grouped by day. */
 import { Fragment, memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { dayLabel } from '../../../../ui/text/clock.ts'
+import { dayLabel } from '../../../../ui/text/times.ts'
 import { useTaskNow } from '../../replayContext.ts'
 import { samePart, type ChatEntry } from '../chatTimeline.ts'
 import { PersonMessage } from './PersonMessage.tsx'

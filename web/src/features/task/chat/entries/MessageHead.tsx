@@ -10,7 +10,7 @@ import { useReplayed } from '../../replayContext.ts'
 import { texts as taskTexts } from '../../texts.ts'
 import { texts } from '../texts.ts'
 import { useCopy } from '../../useCopy.ts'
-import { messageTime } from '../../../../ui/text/clock.ts'
+import { messageTime } from '../../../../ui/text/times.ts'
 
 interface MessageHeadProps {
   readonly mark: ReactNode

@@ -2,7 +2,7 @@
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../../../ui/classes.ts'
-import { elapsed } from '../../../../ui/text/clock.ts'
+import { elapsed } from '../../../../ui/text/times.ts'
 import { Ring } from '../../../../ui/status/Status.tsx'
 import { useTaskSeconds } from '../../replayContext.ts'
 import { texts } from '../texts.ts'

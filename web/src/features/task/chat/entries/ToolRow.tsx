@@ -13,7 +13,7 @@ import {
 import { Suspense, useState } from 'react'
 import type { LogDocument } from '#domain/views/commandLog.ts'
 import { classes } from '../../../../ui/classes.ts'
-import { took } from '../../../../ui/text/clock.ts'
+import { took } from '../../../../ui/text/times.ts'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { LineCounts } from '../../../../ui/status/LineCounts.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { age, dayLabel, messageTime, shortDate } from './clock.ts'
+import { age, dayLabel, messageTime, shortDate } from './times.ts'
 import { dateAndTime, dayOf, fullDate, lasting, zoneAt } from './dates.ts'
 
 const at = '2026-03-10T09:05:00'
