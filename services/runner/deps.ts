@@ -72,7 +72,7 @@ export interface RunnerEngines {
   readonly emit: Emit
 }
 
-/** What is needed to read about a run and to record its results. */
+/** The dependencies for reading about a run and recording its results. */
 export interface RecordingDeps extends Pick<
   RunnerEngines,
   'commands' | 'documents' | 'log' | 'bus' | 'words' | 'blobs' | 'clock' | 'logger'
@@ -87,7 +87,7 @@ export interface RecordingDeps extends Pick<
 /** A sandbox for agents and commands, or a sentence that says why there is none. */
 export type AvailableSandbox = Sandbox | { readonly missing: string }
 
-/** What is needed to make, keep and publish workspaces. */
+/** The dependencies for making, keeping and publishing workspaces. */
 export interface WorkspaceDeps extends Pick<
   RunnerEngines,
   | 'documents'
@@ -129,7 +129,7 @@ export interface WorkspaceDeps extends Pick<
   readonly environments: EnvironmentOptions
 }
 
-/** What is needed to run agents and commands in sandboxes. */
+/** The dependencies for running agents and commands in sandboxes. */
 export interface AgentDeps extends Pick<
   RunnerEngines,
   'commands' | 'projectSecrets' | 'mcpHeaders' | 'mcpSignIns' | 'modelKeys' | 'ids' | 'logger' | 'emit'

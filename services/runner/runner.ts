@@ -333,7 +333,7 @@ function runDeps(
   }
 }
 
-/** Removes what this runner has of a task, because another runner has run the task since. */
+/** Removes the workspace and the agent that this runner has of a task, because another runner has run the task since. */
 function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): Promise<void> {
   return locks.hold(taskId, async () => {
     await prewarm.agents.drop(taskId)
@@ -341,7 +341,7 @@ function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): 
   })
 }
 
-/** Takes jobs of both kinds, executions and pull requests. The returned function stops that, and resolves when running jobs have ended. */
+/** Takes jobs of both kinds, executions and pull requests. The returned function stops taking jobs, and resolves when running jobs have ended. */
 function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionDeps>): () => Promise<void> {
   const options = { concurrency: config.runs.atOnce, leaseMs }
   const executions = jobs.work('execution', options, (delivery) =>

@@ -17,7 +17,7 @@ interface LineReader<Known> {
   /** The content of a line: known, `silent` for one to skip, or `unknown` for one that the parser cannot read. */
   read(line: string): Known | 'silent' | 'unknown'
   eventsOf(line: Known): readonly AgentEvent[]
-  /** Called at the end of the output: ends what is still open. */
+  /** Called at the end of the output: ends the texts and tools that are still open. */
   end(): readonly AgentEvent[]
 }
 

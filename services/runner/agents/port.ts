@@ -35,7 +35,7 @@ export type AgentEvent =
   | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
-  /** A whole text of a sub-agent, which is for its agent and not for the person. */
+  /** A whole text that a sub-agent wrote for the main agent, and not for the person. */
   | SubagentWords
   | ToolStarted
   /** A tool has finished. Each tool that started gets this event, also when the agent dies first. */
@@ -370,7 +370,7 @@ export interface Agent {
   launch(request: LaunchRequest): Launch
   /** Makes the dialogue with one process. */
   dialogue(request: DialogueRequest): AgentDialogue
-  /** Why the agent ended without an `end` event. `said` is the last part of its standard error; `null` if that names no known fault. */
+  /** Why the agent ended without an `end` event; `null` when `said`, the last part of its standard error, names no known fault. */
   faultOf(said: string, exitCode: number | null): AgentError | null
   /** Whether the agent accepts images in a message, or reads them from files that the message names. */
   readonly images: 'inline' | 'files'

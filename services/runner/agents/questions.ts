@@ -3,7 +3,7 @@ import { permissionOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { AskedQuestion } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** The most characters that are kept of each text of a question. The agent gets a cut option as it was shown, if the person chooses it. */
+/** The most characters that are kept of each text of a question. If the person chooses an option that was cut, the agent gets the cut text. */
 export const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
 /** The most options, fields, choices and rules that a question has. */
 export const most = { options: 20, fields: 50, choices: 50, rules: 50 }

@@ -33,7 +33,7 @@ export async function environmentOf(
   return detectEnvironment(await filesOf(git, gitDir, commit), sandbox)
 }
 
-/** The file of a line of `git ls-tree --long`, if it is one that may be read. */
+/** The entry in a line of `git ls-tree --long`; none when the line has another form. */
 function entryOf(line: Buffer) {
   const [, mode, id, size, path] = /^(\d+) \w+ ([0-9a-f]+) +(\d+|-)\t(.*)$/s.exec(line.toString('utf8')) ?? []
   return mode === undefined || id === undefined || path === undefined

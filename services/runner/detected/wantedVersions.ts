@@ -8,7 +8,7 @@ export type Program = (typeof programs)[number]
 export interface WantedVersion {
   readonly file: string
   readonly program: Program
-  /** The version as the own tools of the program write it: `22`, `>=3.11`, `^20 || ^22`, `lts/*`. */
+  /** The version in the notation of the program's own tools: `22`, `>=3.11`, `^20 || ^22`, `lts/*`. */
   readonly version: string
 }
 

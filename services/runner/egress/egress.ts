@@ -16,7 +16,10 @@ export interface Egress {
   open(
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
   ): Promise<SandboxEgress>
-  /** Calls `tell` with a sentence for each refusal in the task, until the returned function is called. Only the latest `tell` of a task is called. */
+  /**
+   * Calls `tell` with a sentence for each destination that a sandbox of the task is refused, until the returned function is called. Only the latest
+   * `tell` of a task is called.
+   */
   hear(taskId: string, tell: (sentence: string) => void): () => void
   /** Reports that a sandbox of the task was refused a connection. The sandbox may have been opened in an earlier run. */
   refused(taskId: string, refusal: Refusal): void

@@ -312,7 +312,7 @@ const credentials = ['authorization', 'cookie'] as const
 
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** The whole address of a request within a tunnel, made from its path; empty for anything but a path. */
+/** The whole address of a request within a tunnel, made from `path`; empty when `path` is no path. */
 function addressIn({ host, port }: Destination, path: string): string {
   if (!path.startsWith('/')) return ''
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`

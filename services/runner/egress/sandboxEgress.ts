@@ -119,8 +119,8 @@ const javaProxy = (port: number): string =>
   ['http', 'https'].map((name) => `-D${name}.proxyHost=127.0.0.1 -D${name}.proxyPort=${port}`).join(' ')
 
 /**
- * Adds the variables for the network to those of a project, and overrides them. Only the options of Java's build tools are joined with the project's
- * own.
+ * Joins the variables of a project with the variables for the network, which count where both set one. Only the options of Java's build tools are
+ * joined with the project's own.
  */
 export function withNetwork(
   own: Readonly<Record<string, string>>,

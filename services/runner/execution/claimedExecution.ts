@@ -1,4 +1,4 @@
-/** Runs an execution that this runner has claimed: reads what it is about, prepares its workspace, runs its turn or command, and records its changes. */
+/** Runs an execution that this runner has claimed: reads its message, prepares its workspace, runs its turn or command, and records its changes. */
 import type { AgentName } from '#domain/agents.ts'
 import { modesOf } from '#domain/agents/capabilities.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'

@@ -81,8 +81,8 @@ async function claim(
 }
 
 /**
- * Ends an execution whose runner is gone. That runner may only have been suspended: the line that is added to the terminal makes its later appends
- * fail.
+ * Ends an execution whose runner is gone. That runner may only have been suspended. The line that is added to the terminal here makes all later
+ * appends of that runner fail.
  */
 async function endLost(
   deps: RecordingDeps,

@@ -46,7 +46,7 @@ export async function ownSecrets(
     { name: 'what git proves itself with at the code host', value: authorization },
     // A sandbox that once had one of these secrets may have stored it in its home, where a later command can print it.
     ...installed.secrets,
-    // A gateway to a model may repeat the key with which it was called in its answer.
+    // The answer of a gateway to a model may repeat the key of the request.
     ...keys.map((value) => ({ name: 'a key for models', value })),
   ]
 }

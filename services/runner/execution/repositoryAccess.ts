@@ -28,7 +28,7 @@ export interface RepositoryAccess {
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
-    /** The credential that messages name as the one that git uses; the person's own when missing. */
+    /** The credential that messages name as the one that git uses; by default the person's own. */
     readonly accessOf?: NamedCredential
     /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
@@ -40,7 +40,7 @@ export interface RepositoryAccess {
   }
 }
 
-/** The key of the mirror for a repository. */
+/** The repository, its id and its address, by which its mirror is found. */
 export function mirrored({
   repository,
   access,

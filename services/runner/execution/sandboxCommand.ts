@@ -17,7 +17,7 @@ import { shellLine } from './shellLine.ts'
 
 export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path' | 'limit'>
 
-/** What a command in a sandbox needs of its run. */
+/** The parts of a run that a command in a sandbox needs. */
 export type CommandRun = Pick<Run, 'stopping' | 'output'>
 
 /** A run whose workspace is ready. */

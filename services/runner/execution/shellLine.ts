@@ -1,8 +1,8 @@
 /** Makes a command line that runs a line of shell which a person wrote. */
 
 /**
- * The program that runs a line of shell. The line may contain a password, so it is passed in the environment, which only its user can read, and not
- * as an argument.
+ * The program that runs a line of shell. The line may contain a password, so it is passed in the environment, which only the user of the program can
+ * read, and not as an argument.
  */
 export function shellLine(line: string): {
   readonly command: readonly [string, ...string[]]

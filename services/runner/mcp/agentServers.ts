@@ -22,7 +22,7 @@ export interface McpOfAgent {
   readonly leftOut: readonly McpServerReport[]
   /** The last fault of each remote server, by the server's name. */
   faults(): ReadonlyMap<string, string>
-  /** What is known of the servers of an agent that does not report them. */
+  /** The states of the servers as far as they are known here, for an agent that does not report them. */
   seen(): readonly McpServerReport[]
   /** Our own server, for an agent that is given tools of it. */
   readonly own?: OwnServer

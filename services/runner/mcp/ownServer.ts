@@ -112,7 +112,7 @@ export function ownServer(tools: readonly OwnTool[]): OwnServer {
   }
 }
 
-/** The reason why a call is refused. The model gets to see its message. */
+/** Thrown when a call is refused; the model gets its message. */
 class Refused extends Error {
   override readonly name = 'Refused'
 }

@@ -1,4 +1,4 @@
-/** A publication: what is published of a task, and for whom. */
+/** The data of one publication: the task whose work is published, the person, and the request. */
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'

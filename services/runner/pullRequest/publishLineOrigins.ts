@@ -25,7 +25,9 @@ interface Published {
 /** The longest time that a pull request waits for the notes. */
 const notesTimeoutMs = 20_000
 
-/** How many of the task's newest commits get a note. Earlier ones are included in case the host was unavailable before. */
+/**
+ * How many of the task's newest commits get a note. Commits of earlier publications are among them, because the host may have been unavailable then.
+ */
 const maxCommits = 20
 
 /**
@@ -82,7 +84,7 @@ async function writeNotes(request: NotesRequest, origins: CommitOrigins, at: Dat
   await addNote(request, { commit, text: `${JSON.stringify(trace)}\n` })
 }
 
-/** The facts in a note about the turns that wrote lines. */
+/** The facts about the turns in `named`, as a note states them. */
 async function turnsNamed(
   deps: Deps,
   { taskId, origin }: LiveTask,
@@ -144,7 +146,7 @@ async function modelsOf(
     for (const event of events) {
       if (event.type === 'UsageRecorded' && event.data.model !== null && unread.has(event.data.executionId))
         models.set(event.data.executionId, models.get(event.data.executionId) ?? event.data.model)
-      // This search goes backwards, and a turn has no events before its request, so it ends there for this turn.
+      // The search goes backwards. A turn has no events before its request, so the request ends the search for the model of its turn.
       if (event.type === 'ExecutionRequested') unread.delete(event.data.executionId)
     }
     const last = events.at(-1)

@@ -15,7 +15,10 @@ const actor = { kind: 'system', service: 'runner' } as const
 
 export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
-/** Records the task's changes as they are at the time of the request. Returns the state of the task after that. Throws if the task was continued. */
+/**
+ * Records the changes of the task's tree, or of a tree that was staged before. Returns the state of the task after that. Throws if the task was
+ * continued.
+ */
 export async function recordChanges(
   deps: PublishingDeps,
   { task, requested: { requestId }, signal }: Publication,

@@ -13,7 +13,7 @@ type Deps = Pick<PublishingDeps, 'documents'>
 /** How many messages of one turn are searched. */
 const messagesOfTurn = 200
 
-/** Title and body of a pull request: those that a person wrote, or else the text that is proposed to people. */
+/** Title and body of a pull request: those that a person wrote or, for an automatic request, the proposed ones. */
 export const wordsOf = (
   deps: Deps,
   { task, requested }: Pick<Publication, 'task' | 'requested'>,

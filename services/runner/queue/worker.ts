@@ -62,7 +62,7 @@ export interface WorkerOptions<Deps extends QueueDeps> {
   /** Whether no other runner shares the queue. */
   readonly isAlone: boolean
   readonly presence: RunnerPresence
-  /** Removes what this runner has of a task that another runner has run since. */
+  /** Removes the workspace and the agent that this runner has of a task, if another runner has run the task since. */
   readonly forget: (taskId: string) => Promise<void>
   /** Called when the run of a deleted task ends. */
   readonly onDeletedRunEnded: () => void
@@ -98,7 +98,7 @@ export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>)
 
 type Decision =
   | { readonly kind: 'begin' }
-  /** Another runner ran the task last and no longer exists, so what this one has of the task is outdated. */
+  /** Another runner ran the task last and no longer exists, so the workspace of the task on this runner is outdated. */
   | { readonly kind: 'begin_again' }
   | { readonly kind: 'later'; readonly afterMs: number }
 

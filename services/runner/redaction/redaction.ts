@@ -6,9 +6,9 @@ import type { TextThreads } from './textThreads.ts'
 export { redacted } from '#platform/redaction/scan.ts'
 
 export interface Redactor {
-  /** Returns what is safe to show so far. An end that may be the beginning of a secret is held back until more is known. */
+  /** Returns the text that is safe to show so far. An end that may be the beginning of a secret is held back until more is known. */
   push(text: string): string | Promise<string>
-  /** Returns what was held back. Nothing may be pushed after this. */
+  /** Returns the text that was held back. Nothing may be pushed after this. */
   end(): string | Promise<string>
 }
 

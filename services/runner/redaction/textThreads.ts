@@ -14,7 +14,7 @@ export interface TextThreads {
   close(): Promise<void>
 }
 
-/** The most memory of a thread, in addition to the automatons, which are shared. */
+/** The most memory of a thread in MB. The automatons that find secrets do not count, because threads share them. */
 const maxMemoryMb = 512
 const attempts = 2
 

@@ -1,4 +1,4 @@
-/** Answers what is at a path in a task's files, and which paths contain a search. */
+/** Answers with the file or folder at a path of a task's files, or with the paths that match a search. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FilesFrom, TaskFile } from '#domain/api/taskFiles.schema.ts'
 import { taskFileLimits } from '#domain/api/taskFiles.ts'
@@ -52,7 +52,7 @@ export function taskFiles(
   }
 }
 
-/** Reads from the workspace. If there is none, it reads from the saved work, and if there is none of that either, from a branch. */
+/** Reads from the workspace. If there is none, reads from the saved work. If nothing was saved either, reads from a branch. */
 async function answer(
   deps: TaskFilesDeps,
   repository: Repository,

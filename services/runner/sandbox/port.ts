@@ -118,14 +118,17 @@ export interface SandboxedProcess {
    * sandbox. Throws `CannotStart`.
    */
   exec(spec: ProgramSpec): Promise<Program>
-  /** The process ids, on this machine, of the keepers of the programs that `exec` started. Everything that such a program started is below its keeper. */
+  /**
+   * The process ids, on this machine, of the keepers (keeper.ts). Each program of `exec` has a keeper, and everything that the program started is
+   * below it.
+   */
   programs(): readonly number[]
   /** The TCP ports on which the command, the programs of `exec` and what they started listen: at most 64. */
   listening(): Promise<readonly ListeningPort[]>
   /**
    * Ends all processes except the command and those that existed when it had settled, and stops these: nothing runs until `thaw`, apart from programs
    * of `exec` and what they start. If that takes longer than some seconds, everything is ended. Without a sandbox, this cannot find a process that is
-   * in another session and has removed the mark from its environment.
+   * in another session and has removed our mark (none.ts) from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
   thaw(): void

@@ -59,7 +59,7 @@ export async function sandboxFault(
         .replace(/^bwrap: /, '')
         .slice(0, 500) || `it ends with code ${String(exit.code)}`
     )
-  // If git could not read the tree, nothing would seem to have changed.
+  // Checks that git can read the tree: otherwise nothing would ever seem to have changed.
   const file = join(workspace.dir, 'trial')
   await writeFile(file, 'trial\n')
   const args = ['hash-object', '--no-filters', '--', file]

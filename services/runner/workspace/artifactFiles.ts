@@ -19,7 +19,7 @@ export interface RefusedFile {
   readonly because: string
 }
 
-/** Finds what was created or changed since a time, given in milliseconds since 1970. */
+/** Finds the files that were created or changed since a time, given in milliseconds since 1970. */
 export async function artifactFiles(treeDir: string, since: number): Promise<ArtifactFiles> {
   const root = await realpath(treeDir)
   const refused: RefusedFile[] = []

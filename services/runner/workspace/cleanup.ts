@@ -120,7 +120,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   })
 }
 
-/** Removes what was kept for the tasks of a deleted project. Its deletion is read from the log, as that of a task. */
+/** Removes the environments of a deleted project. Whether the project was deleted is read from the log, as for tasks. */
 async function removeEnvironmentsIfDeleted(
   { commands, root, path, logger }: DeletedRemovalOptions,
   projectId: string,
@@ -134,7 +134,7 @@ async function removeEnvironmentsIfDeleted(
   }
 }
 
-/** Removes a deleted task. What cannot be removed is logged, and left until the next check. */
+/** Removes everything of a deleted task. A failure is logged, and the next check tries again. */
 async function removeTask(
   { locks, endAgent, eviction, root, path, logger }: DeletedRemovalOptions,
   taskId: string,

@@ -42,8 +42,8 @@ export interface WorkspaceEviction {
   /** Measures, and evicts if the budget is exceeded. Only one call runs at a time. */
   clear(): Promise<Cleared>
   /**
-   * Removes each mirror for whose folder (relative to the root) `isOfUse` returns false, unless a workspace uses the mirror or it was used within
-   * `idleMs`.
+   * Calls `isOfUse` with the folder of each mirror, relative to the root, and removes the mirrors for which it returns false. A mirror stays if a
+   * workspace uses it, or if it was used within `idleMs`.
    */
   removeMirrors(options: {
     readonly idleMs: number

@@ -147,7 +147,7 @@ function systemEvents(state: State, line: SystemLine): AgentEvent[] {
     case 'compact_boundary':
       state.printsCopies = true
       state.call = undefined
-      // The person asked for this compaction, and gets no other reply.
+      // If the person asked for the compaction, this text is the only reply to the request.
       return line.compact_metadata?.trigger === 'manual'
         ? [
             { type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false },

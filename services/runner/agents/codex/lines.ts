@@ -144,7 +144,7 @@ export const ToolApproval = z.object({
   }),
 })
 export type ToolApproval = z.infer<typeof ToolApproval>
-/** An MCP server asks the person. */
+/** The request of an MCP server that asks the person for values or to open a page. */
 export const Elicitation = z.object({
   serverName: z.string(),
   message: z.string(),

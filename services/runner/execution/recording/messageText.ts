@@ -11,9 +11,9 @@ export interface MessageTexts {
   write(messageKey: string, text: string): Promise<void>
   /** Sends viewers more of a thought. Nothing of it is recorded before it is complete. */
   think(messageKey: string, text: string): Promise<void>
-  /** The text was broken off, and the agent will begin it again from the start. */
+  /** Called when the text was broken off and the agent will begin it again from the start. */
   restart(messageKey: string): Promise<void>
-  /** The text or thought is complete. Resolves with the id of its message when every piece is recorded. */
+  /** Called when the text or thought is complete. Resolves with the id of its message when every piece is recorded. */
   finish(messageKey: string): Promise<string>
 }
 

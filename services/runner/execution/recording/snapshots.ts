@@ -59,15 +59,15 @@ export interface Snapshots {
   restore(task: Saved, workspace: Workspace): Promise<RestoredWork>
   /** Replaces the agent's sessions with the snapshot's. False when the snapshot has none to resume. */
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
-  /** Ensures that the private git directory has a snapshot's commit; otherwise returns a sentence. */
+  /** Ensures that the private git directory has a snapshot's commit. Returns a sentence if that is impossible, and otherwise `null`. */
   fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>
   /** Sets a workspace back to the files of a fetched snapshot, or to those that it began with (`null`). */
   restoreInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /** Returns what `restoreInPlace` would do, without changing anything. */
   previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /**
-   * The snapshots of all turns that were not undone, oldest first, including that of the turn from which the task was created. Those whose files no
-   * longer exist are left out.
+   * The snapshots of all turns that were not undone, oldest first, including that of the turn from which the task was created. Snapshots whose files
+   * no longer exist are left out.
    */
   counting(
     task: Pick<LiveTask, 'restorePoints' | 'origin'>,

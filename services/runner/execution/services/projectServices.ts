@@ -16,8 +16,8 @@ import { serviceLog, type ServiceLog } from './serviceLog.ts'
 
 export interface ProjectServices {
   /**
-   * Starts the services that do not run, and waits for at most `readyMs` until each of them is ready or has ended. Says in the terminal how each of
-   * them began.
+   * Starts the services that do not run, and waits for at most `readyMs` until each of them is ready or has ended. Reports in the terminal which of
+   * them became ready.
    */
   beginTurn(turn: ServicesTurn): Promise<void>
   /** Stops recording the output of the services until the next turn. */

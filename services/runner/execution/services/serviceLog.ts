@@ -9,7 +9,7 @@ export interface ServiceLog {
   drain(stream: AsyncIterable<Uint8Array>, redaction: Redaction): Promise<void>
   /** Adds a line of our own. */
   say(line: string): Promise<void>
-  /** Records what was kept since the last turn, and from now on lines as they come. */
+  /** Records the lines that were kept since the last turn, and then the following lines as they come. */
   beginTurn(record: (text: string) => Promise<void>): Promise<void>
   /** From now on, only the last lines are kept. */
   endTurn(): void

@@ -29,7 +29,7 @@ import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
 export interface EventRecorder {
   /** Records one event; resolves when the next may come. */
   record(event: AgentEvent): Promise<void>
-  /** The error of the turn, or otherwise of what the agent did on its own before its process ended. */
+  /** The error of the turn if it has ended; otherwise the error of what the agent did on its own before its process ended. */
   lastError(): AgentError | undefined
   /** The session of the turn; `undefined` until the agent has taken up its message. */
   session(): string | undefined

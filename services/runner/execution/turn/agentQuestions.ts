@@ -1,4 +1,4 @@
-/** An agent's questions during a turn: records them, and passes the answers that people gave from the log to the agent. */
+/** An agent's questions during a turn: records them, and passes the answers of people from the log to the agent. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { questionsPage } from '#domain/api/questions.ts'

@@ -129,7 +129,7 @@ export async function homeFilesFor(
   })
 }
 
-/** Tells the agent where it leaves files for people. */
+/** Tells the agent where to leave files for people. */
 const noteOnArtifacts = (tree: string): string =>
   `To show people a screenshot, a video or a report, save it in ${tree}/${artifactFolder}: it is shown when your turn ends, and is never part of the changes.`
 

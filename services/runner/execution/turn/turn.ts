@@ -369,7 +369,7 @@ async function waitForModel(
 
 /** The number of characters that are kept of the last output on stderr: an error may list every model there is. */
 const keptTail = 16_000
-/** How many of these characters, the last ones, are shown to a person when an agent has died. */
+/** The number of characters, from the end of this output, that a person sees when an agent has died. */
 const shownTail = 1_000
 
 function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {

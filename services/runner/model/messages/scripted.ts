@@ -166,7 +166,7 @@ function changesIn(gitStatus: string): number {
   return gitStatus.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('##')).length
 }
 
-/** The last lines of a text: only as many as occur just once in it. */
+/** The shortest end of a text, in whole lines, that occurs only once in the text. */
 function uniqueTail(text: string): string {
   const lines = text.split('\n')
   for (let from = lines.length - 1; from > 0; from -= 1) {

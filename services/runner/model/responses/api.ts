@@ -33,7 +33,7 @@ const Ended = z.object({
 })
 const Metered = z.union([Ended.transform(({ response }) => response), Response])
 
-/** The usage of an answer. The API counts tokens read from its cache as input too; our kinds do not overlap. */
+/** The usage of an answer. The API counts tokens read from its cache as input too; here they are counted only once. */
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
   const metered = Metered.safeParse(json)
   if (!metered.success || metered.data.usage == null) return undefined

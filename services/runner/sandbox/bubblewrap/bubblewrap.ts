@@ -286,7 +286,7 @@ async function holdInGroup(
 /** The most bytes in each of the two temporary folders. */
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
-/** git in a separate sandbox: whatever an agent planted, or changes while git reads, leads to nothing outside of its own tree. */
+/** git in a separate sandbox: whatever an agent planted, or changes while git reads, leads to nothing outside of the agent's own tree. */
 function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
   const { system, gitProgram } = options
   const identity: SandboxIdentity = workspace.owner

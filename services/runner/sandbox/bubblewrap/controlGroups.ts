@@ -16,10 +16,10 @@ export interface OwnGroup {
 /** The state of a group of version 2. */
 export interface GroupState {
   readonly folder: string
-  /** Whether it is the root of the machine's hierarchy, which may have processes beside groups. */
+  /** Whether the group is the root of the machine's hierarchy, which may have processes beside groups. */
   readonly isRoot: boolean
   readonly controllers: readonly string[]
-  /** The controllers that are enabled for groups below it. */
+  /** The controllers that are enabled for the subgroups of the group. */
   readonly given: readonly string[]
   readonly processes: readonly number[]
 }

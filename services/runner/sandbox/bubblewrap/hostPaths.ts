@@ -29,7 +29,7 @@ export async function matching(patterns: readonly string[]): Promise<readonly st
   return found
 }
 
-/** The entries in the folders whose name is `name`, or matches it if it has a `*`. */
+/** The entries of the folders that have the name `name` or, if it contains a `*`, match it. */
 async function named(folders: readonly string[], name: string): Promise<string[]> {
   const [start = '', end] = name.split('*')
   const found: string[] = []

@@ -16,8 +16,8 @@ interface LaunchPlan extends Pick<SandboxSpec, 'env' | 'command'> {
 export const nicerThanServer = 10
 
 /**
- * The command line of the launcher, which is the same for all sandboxes of an identity except for the user's number. It reads its words from the
- * descriptor, and becomes the command unless another script is given.
+ * The command line of the launcher, which is the same for all sandboxes with one kind of identity, except for the number of the user. It reads its
+ * words from the descriptor, and becomes the command unless another script is given.
  */
 export function launcher(
   identity: SandboxIdentity,

@@ -14,7 +14,7 @@ export type AtPath =
   | { readonly kind: 'repository' | 'other' | 'missing' }
 
 export interface FileSource {
-  /** What is at a path that passed `isRepositoryPath`; '' is the top folder. Throws `GitFault`. */
+  /** Reads the file, folder or link at a path that passed `isRepositoryPath`; '' is the top folder. Throws `GitFault`. */
   at(path: string, mostBytes: number): Promise<AtPath>
   /** All files, for a search; the last ones are missing when there are very many. Throws `GitFault`. */
   paths(): Promise<readonly string[]>

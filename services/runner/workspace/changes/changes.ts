@@ -35,7 +35,10 @@ export type Changes =
 
 export interface ReadChangesRequest extends WorkspaceGit {
   readonly baseBranch: string
-  /** What to compare with the base branch; the workspace's folder by default. The private git directory must have the objects of a staged tree. */
+  /**
+   * The files that are compared with the base branch; the workspace's folder by default. The private git directory must have the objects of a staged
+   * tree.
+   */
   readonly from?: DiffSource
   readonly limits?: DiffLimits
   /** The time limit of each git call; 30 s by default. */
@@ -132,7 +135,9 @@ function changedFile(diff: FileDiff, status: ChangedFile['status'], limits: Diff
   }
 }
 
-/** The base branch as the mirror has it now, or else as it was when the workspace was made; `null` when the branch does not exist. */
+/**
+ * The commit of the base branch: the one in the mirror now, or else the one from when the workspace was made; `null` when the branch does not exist.
+ */
 export async function currentBase(
   git: Git,
   workspace: Workspace,

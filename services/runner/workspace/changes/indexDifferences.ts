@@ -15,7 +15,7 @@ export interface TreeDifferences {
   readonly tracked: readonly TreePath[]
   /** Submodules that are checked out at another commit. */
   readonly submodules: readonly TreePath[]
-  /** New files that are not ignored, without artifacts. Includes those of a new repository without a remote, because they exist nowhere else. */
+  /** New files that are not ignored, without artifacts. Includes the files of a new repository without a remote, because they exist nowhere else. */
   readonly untracked: readonly TreePath[]
   /** New folders that are repositories with a remote, or that cannot be inspected. They are not read. */
   readonly nested: readonly TreePath[]
@@ -146,7 +146,7 @@ async function filesOfRepository(
     '^remote\\.',
   ]
   const remotes = await git({ ...on, args: named })
-  // git exits with 1 when nothing matches.
+  // git exits with 1 when no setting names a remote.
   if (remotes.endedBy !== 'itself' || remotes.code !== 1) return undefined
   const listed = await git({
     ...on,

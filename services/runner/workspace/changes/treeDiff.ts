@@ -46,7 +46,10 @@ export interface TreeComparison extends WorkspaceGit {
   readonly limits: DiffLimits
 }
 
-/** What is compared: the present folder, in which an agent may be writing; the tree that would be committed from it; or a tree that was staged before. */
+/**
+ * The files that are compared: those of the present folder, in which an agent may be writing; those of the tree that would be committed from the
+ * folder; or those of a tree that was staged before.
+ */
 export type DiffSource = 'folder' | 'tree' | StagedTree
 
 /** Compares a tree or the folder with `against`. A folder that cannot be committed is compared as a folder. */
@@ -117,8 +120,8 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
 }
 
 /**
- * Removes from the diff the files that are listed as unread. In the diff, a file that was taken out of the index looks deleted, and a large file only
- * differs without lines.
+ * Removes from the diff the files that are listed as unread. The diff shows a file that was taken out of the index as deleted, and a large file
+ * without its lines.
  */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
   const listed = new Set(unread.map(({ fileName }) => fileName))

@@ -16,9 +16,9 @@ const largestRef = 4_096
 const maxRefs = 10_000
 
 /**
- * Whether the agent's git has a stash, another worktree, or a ref besides the current one to a commit that neither the runner's git for the task nor
- * the code host has. Snapshots contain none of these. Returns true, too, when something is not as git writes it, and for a branch at an earlier
- * commit of the current one, since those commits are the agent's own. Nothing may run in the workspace. Throws `GitFault`.
+ * Whether the agent's git has a stash, another worktree, or another ref with a commit that is neither in our own git directory of the task nor at the
+ * code host. Snapshots contain none of these. Also true when something is not as git writes it, and when a branch is at an earlier commit of the
+ * current branch that only the agent has. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
@@ -58,8 +58,8 @@ interface AgentRefs {
 }
 
 /**
- * Reads refs as gitrepository-layout(5) describes them. There are none without a repository; `undefined` when it is not laid out as git does, or has
- * too many refs.
+ * Reads refs as gitrepository-layout(5) describes them. Returns no refs when there is no repository, and `undefined` when the repository is not laid
+ * out as by git, or has too many refs.
  */
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const git = await lstat(join(root, '.git')).catch(ifAbsent)

@@ -71,8 +71,8 @@ export async function readAbilityFiles(
 }
 
 /**
- * The commit of the base branch that a workspace's work began from, which does not include what was pushed to its own branch; `null` when there is
- * none.
+ * The commit of the base branch from which the work in a workspace began, without commits that were pushed to the branch of the task; `null` when
+ * there is none.
  */
 export async function baseCommitOf(
   git: Git,

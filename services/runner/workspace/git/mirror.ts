@@ -287,7 +287,7 @@ async function makeBare(git: Git, dir: string): Promise<void> {
   await gitOrThrow(git, { args })
 }
 
-/** Fetches everything, unless the host reports that it is too much. */
+/** Fetches everything, unless the host reports that the repository is too large. */
 async function fetchUnlessLarge(
   refreshing: Refreshing,
   gitDir: string,

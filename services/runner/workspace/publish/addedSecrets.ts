@@ -75,8 +75,8 @@ export async function addedSecret(
 const longestPiece = 64 * 1024
 
 /**
- * Reads a patch without context as it arrives, and finds the file in which each of these words is first added. Of words that end at the same place,
- * finds the longest: a file that contains it contains the others too.
+ * Reads a patch without context as it arrives, and finds the file in which each word of `automaton` is first added. Of words that end at the same
+ * place, finds the longest: a file that contains it contains the others too.
  */
 function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()

@@ -18,7 +18,7 @@ export interface CommitSigner extends Person {
   readonly keyFile: string
 }
 
-/** The fields of the person who works in a task that commits need. */
+/** The fields of a person that commits need. */
 export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'githubId' | 'email'>
 
 /** The person as the author of commits. GitHub attributes the noreply address to them and never refuses it. */
@@ -31,7 +31,7 @@ export function identityOf(user: Committer, { noreplyDomain }: { readonly norepl
   }
 }
 
-/** The arguments of git before and after `commit-tree`, and its environment. */
+/** The arguments of git before and after `commit-tree`, and the environment of git. */
 interface CommitAs {
   readonly settings: readonly string[]
   readonly flags: readonly string[]

@@ -19,7 +19,7 @@ export interface UnfilteredPath {
 export interface FilterQuestion extends WorkspaceGit {
   /** The tree that is to be published. */
   readonly tree: string
-  /** Trees or commits that the host has. What one of them has at the same path is already published; the attributes of each of them count. */
+  /** Trees or commits that the host has. Content that one of them has at the same path counts as published. The attributes of each of them apply. */
   readonly published: readonly string[]
   /** Filters that the project's owner allows to be skipped. */
   readonly allowed: readonly string[]

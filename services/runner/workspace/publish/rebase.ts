@@ -26,8 +26,8 @@ const largestPatch = 64 * 1024 * 1024
 
 /**
  * Makes one commit on top of `onto` with everything that the host does not have, and with the message of our last commit. Then applies the others'
- * changes to tree, index and branch. If theirs already contain the work, no commit is made, so an interrupted rebase can simply be repeated. Throws
- * `GitFault`.
+ * changes to tree, index and branch. If the others' commits already contain the work, no commit is made, so an interrupted rebase can simply be
+ * repeated. Throws `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   const { git, treeGit, workspace, head, onto, author, signer, applyPatch } = request

@@ -246,7 +246,7 @@ async function isBaseGone(
   )
 }
 
-/** Whether git finds some commits with their trees and does not find others, and reports nothing else. Throws `GitFault`. */
+/** Whether git finds the commits in `there` with their trees, does not find those in `missing`, and reports nothing else. Throws `GitFault`. */
 async function isAsExpected(
   git: Git,
   gitDir: string,

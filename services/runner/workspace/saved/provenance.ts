@@ -83,7 +83,7 @@ const othersNote = 'others'
 
 /**
  * A commit of the branch's files on top of the turns. If the branch only grew, everything that the turns lack is new. A rewritten branch can bring
- * back lines that a turn has removed since. Blame then also follows the published commit, through the commits that others made of it.
+ * back lines that a turn has removed since. Blame then also follows the published commit, through the commits that others made on top of it.
  */
 async function othersCommit(
   request: ProvenanceRequest,
