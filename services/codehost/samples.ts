@@ -1,4 +1,4 @@
-/** The samples of a code host that starts empty, for trying the product. Their commits are the same on every machine. */
+/** The sample repositories that an empty code host gets, so that people can try the product. Their commits have the same hashes on every machine. */
 import { sampleRepository } from '#domain/api/projects.ts'
 import { acme, ada } from './state/accounts.ts'
 import type { Git } from './git/runGit.ts'
@@ -182,7 +182,7 @@ export async function makeSamples(parts: {
   readonly repositories: Repositories
 }): Promise<void> {
   const { git, repositories } = parts
-  // The repository that is made last is the first in lists.
+  // Lists show the newest repository first, so the first sample is made last.
   for (const { commits, ...about } of [...samples].reverse()) {
     await repositories.create({ ...about, source: null }, async (dir) => {
       await repositories.buildEmpty(dir)

@@ -1,4 +1,4 @@
-/** Seeds: the person's own repositories that are imported under the account `ada`, so that the product can be tried on them. */
+/** Seeds: existing repositories that are imported under the account `ada`, so that people can try the product with their own repositories. */
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,14 +10,14 @@ import type { Repository } from './state/stateSchema.ts'
 /** The most characters of a description. */
 const longestDescription = 350
 
-/** A local path or a git address, as the person wrote it. */
+/** A repository to import, given as a local path or git address, as a person wrote it. */
 export interface Seed {
   readonly source: string
 }
 
 interface Place {
   readonly kind: 'folder' | 'address'
-  /** An absolute path or an address. */
+  /** The absolute path of the folder, or the git address. */
   readonly at: string
   readonly name: string
 }
@@ -28,7 +28,7 @@ interface Parts {
   readonly log: (line: string) => void
 }
 
-/** git cannot read what a person named. The message is a sentence for that person. */
+/** git cannot read the repository that a person named. The message is a sentence for this person. */
 class UnreadableSource extends Error {
   override readonly name = 'UnreadableSource'
 }
@@ -37,11 +37,11 @@ const cloneLimit = 600_000
 const refreshLimits = { folder: 60_000, address: 15_000 }
 
 /**
- * Imports each seed, or updates it if it was imported before. A seed that cannot be read is reported in the log, leaves nothing behind and does not
- * stop the others. Throws a sentence for an invalid name, and when not a single seed could be imported.
+ * Imports each seed, or updates it if it was imported before. A seed that git cannot read is left out and reported in the log. Throws an error with a
+ * sentence for people when the path or address of a seed is invalid, and when git can read none of the seeds.
  */
 export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise<void> {
-  // All names are checked first, so that a mistake in the last one is reported before minutes are spent on the first.
+  // All seeds are checked first, so that a mistake in the last seed is reported before the import of the first seed takes minutes.
   const places = seeds.map(({ source }) => placeOf(source))
   for (const place of places) await check(place)
   const faults: UnreadableSource[] = []
@@ -59,10 +59,10 @@ export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise
   for (const { message } of faults) parts.log(`Left out: ${message}`)
 }
 
-/** Parses what the person wrote. Throws a sentence when it is neither a path nor an http, ssh or git address. */
+/** Parses a path or address. Throws an error with a sentence for people when it is neither a path nor an http, ssh or git address. */
 export function placeOf(source: string): Place {
   const text = source.trim()
-  // The part before the host may be a password, so it is not repeated.
+  // The part before the host may contain a password, so no sentence repeats it.
   const shown = text.replace(/\/\/[^/]*@/, '//…@')
   const faulty = (why: string) => new Error(`--repo ${JSON.stringify(shown)}: ${why}`)
   if (text === '' || text.startsWith('-')) throw faulty('give the path or the git address of a repository.')
@@ -100,8 +100,8 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
   const repository = await repositories.create(
     { owner: ada.login, name, description: await descriptionOf(place), isPrivate: false, source: at },
     async (dir) => {
-      // `--bare` and not `--mirror`, so that a person's stash and remote branches stay private. `--no-local`, so that no objects are shared with a
-      // repository that may be deleted.
+      // `--bare` rather than `--mirror` keeps a person's stash and remote branches private. `--no-local` copies all objects, because the original
+      // repository may be deleted later.
       const cloned = await git.run(
         ['clone', '--quiet', '--bare', '--no-local', '--template=', '--', at, dir],
         { as: 'operator', timeLimit: cloneLimit },
@@ -115,18 +115,18 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
     log(`${at} is a shallow clone, without its whole history: git fetch --unshallow gets the rest of it.`)
 }
 
-/** The repository's own description file or, without one, a sentence that it was imported. */
+/** The text of git's file `description` in the repository or, without such a text, a sentence that it was imported. */
 async function descriptionOf({ kind, at }: Place): Promise<string> {
   if (kind === 'address') return `Imported from ${at}`
   for (const file of [join(at, '.git/description'), join(at, 'description')]) {
     const words = (await readFile(file, 'utf8').catch(() => '')).trim().slice(0, longestDescription)
-    // git's default text only asks for a description.
+    // git's default text for the file only asks people to write a description.
     if (words !== '' && !words.startsWith('Unnamed repository')) return words
   }
   return 'Imported from a local folder'
 }
 
-/** Fetches new commits and branches. A branch that has diverged on the code host keeps its commits. */
+/** Fetches new commits and branches from the seed's source. A branch that also got other commits on the code host stays as it is. */
 async function refresh(place: Place, present: Repository, { git, repositories, log }: Parts): Promise<void> {
   const name = `${present.owner}/${present.name}`
   if (present.source !== place.at) {
@@ -163,7 +163,7 @@ const isShallow = (dir: string): Promise<boolean> =>
     () => false,
   )
 
-/** The reason in git's output. For a folder, git's first complaint is the useful one: the last only says that a child process has ended. */
+/** The reason in git's output. For a folder, git's first complaint is the useful one, because the last only says that a child process has ended. */
 function reasonOf(stderr: string, { kind, at }: Place): string {
   const lines = stderr.trim().split('\n')
   const complaints = lines.filter((line) => line.startsWith('fatal: '))

@@ -1,11 +1,11 @@
-/** Tells one receiver about changes at once, by webhooks that contain only ids, are signed as GitHub's are, and are sent once. */
+/** Sends a webhook to a single receiver for each event. Webhooks contain only ids, and are signed as on GitHub. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import type { HostEvent } from './state/events.ts'
 
 export interface Hook {
   readonly url: string
-  /** `null` when webhooks are sent without a signature. */
+  /** The secret that signs webhooks; `null` for no signature. */
   readonly secret: string | null
 }
 
@@ -13,7 +13,7 @@ const answerTimeoutMs = 10_000
 const maxAtOnce = 16
 const maxWaiting = 1_000
 
-/** Returns the function that sends a webhook for an event. A webhook that fails is not repeated, since the receiver also polls. */
+/** Makes the function that sends a webhook for an event. A webhook that fails is not sent again, because the receiver also polls. */
 export function createHook({ url, secret }: Hook, log: (line: string) => void): (event: HostEvent) => void {
   const limited = limitConcurrency(maxAtOnce, (waiting) => {
     if (waiting >= maxWaiting) throw new Error('Too many deliveries wait.')
@@ -56,7 +56,7 @@ function payloadOf(event: HostEvent): object {
   }
 }
 
-/** As on GitHub, a comment on a pull request names it as an issue that has the field `pull_request`. */
+/** The field `issue` of a webhook about a comment. As on GitHub, a pull request counts as an issue that has the field `pull_request`. */
 const issueOf = ({ comment, isPull }: Extract<HostEvent, { kind: 'issue_comment' }>): object => ({
   number: comment.number,
   ...(isPull ? { pull_request: {} } : {}),

@@ -1,4 +1,4 @@
-/** Attaches images to a message: finds them, copies them under the task's key, and removes the copies if the message is not recorded. */
+/** Attaches images to a message: copies them, encrypted with the task's key, and removes the copies if the message is not recorded. */
 import { v5 as uuidv5 } from 'uuid'
 import { imageTexts } from '#domain/api/images.ts'
 import { image, type KeptImage } from '#domain/image.ts'
@@ -16,7 +16,7 @@ interface Services {
   readonly blobs: SealedBlobs
 }
 
-/** The images, by id, that a message gets, and the command that records the message. */
+/** The ids of the images that a message gets, and the request that sends the message. */
 export interface Attaching {
   readonly taskId: string
   readonly messageId: string
@@ -29,8 +29,9 @@ export interface Attaching {
 }
 
 /**
- * Executes a command with images of the person. Throws `invalid_input` that names `images.N` when an image belongs to somebody else, is unknown, or
- * is discarded, without saying which. A command that took effect before does not look for its images again, since they may be discarded by now.
+ * Calls `execute`, which records the message, with copies of the images. Throws `invalid_input` for the field `images.N` when an image is unknown,
+ * was discarded or belongs to somebody else, with the same sentence for all three. If the command already took effect, no images are copied, because
+ * they may have been discarded since.
  */
 export async function withImages(
   services: Services,
@@ -50,7 +51,7 @@ export async function withImages(
       copies.push(await copied(services, { imageId, index, scope, owner: request.user.id }))
     executed = await execute(copies)
   } catch (fault) {
-    // After any other error, it is unknown whether the message was recorded, so the copies stay.
+    // After any error but a `Fault`, it is unknown whether the message was recorded, so the copies stay.
     if (fault instanceof Fault) await takeBack()
     throw fault
   }
@@ -82,15 +83,15 @@ function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: 
 }
 
 /**
- * Records that the images are attached. If this fails, the message still has its images; their uploads only count as not attached until they are
- * discarded.
+ * Records in the streams of the uploaded images that they were attached. If this fails, the message still has its images, and the uploads are
+ * discarded later as if they had never been attached.
  */
 async function note(
   { commands }: Services,
   { taskId, messageId, imageIds, request: { actor, commandId } }: Attaching,
 ): Promise<void> {
   for (const imageId of imageIds) {
-    // Event ids are derived from the command id, and the message already uses the given one, so each image needs another.
+    // Event ids are derived from the command id. The message already uses the request's command id, so each image needs another one.
     const cause = { actor, commandId: uuidv5(imageId, commandId) }
     const attach = { type: 'AttachImage', taskId, messageId } as const
     await commands.execute(image, imageStream(imageId), attach, cause).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** The command service: decides writes, and creates the jobs that follow from them. */
+/** The command service: serves the writes of the API. */
 import type { Middleware } from 'koa'
 import { commandsFrom } from '#platform/commands/causation.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
@@ -7,14 +7,14 @@ import { admission, type AdmissionOptions } from '#platform/commands/admission.t
 import { commandRoutes } from './routes/routes.ts'
 import type { CommandServices } from './services.ts'
 
-/** The services that the command routes need and that the engines provide. */
+/** Those of the command routes' services that come from the engines. */
 export type CommandEngines = Omit<
   CommandServices,
   'admission' | 'agents' | 'models' | 'publicUrl' | 'serialized'
 > &
   Pick<AdmissionOptions, 'ballast'>
 
-/** The writes of the API, below `/api`. The caller has authenticated the request. */
+/** The middleware that serves the writes of the API, below `/api`. */
 export function commandApi(
   engines: CommandEngines,
   {
@@ -36,7 +36,7 @@ export function commandApi(
   return mount('/api', commandRoutes.map(fromRequest), services, mounting)
 }
 
-/** Adds the id of the request to everything that a route causes. */
+/** The route with the request's id as correlation id of all events that the route causes. */
 function fromRequest({ serve, ...route }: Route<CommandServices>): Route<CommandServices> {
   return {
     ...route,

@@ -1,4 +1,4 @@
-/** Turns requests and deletions in the log into jobs. A job's id is the id of its request, so a batch that is handled twice creates each job once. */
+/** Turns requests and deletions in the log into jobs. A job has the id of its request, so that handling an event twice creates only one job. */
 import { z } from 'zod'
 import { parseStream } from '#domain/kernel/streams.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
@@ -18,7 +18,9 @@ import {
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
 
-/** Requests and deletions have separate marks: without a mark, all old deletions become jobs, but only those old requests that have no outcome. */
+/**
+ * The names of the marks up to which requests and deletions became jobs. They differ, because a lost queue needs all deletions but not all requests.
+ */
 export const dispatcherMarks = (identity: LogIdentity) => ({
   dispatched: markName('dispatched', identity),
   erased: markName('erased', identity),
@@ -26,14 +28,14 @@ export const dispatcherMarks = (identity: LogIdentity) => ({
 const requests = ['ExecutionRequested', 'PullRequestRequested']
 const kinds = ['execution', 'pull_request', 'erasure'] as const
 
-/** Continues after the last request that became a job, and runs until it is stopped. */
+/** Starts the dispatcher after the last event that became a job. It runs until it is stopped. */
 export async function startDispatcher(
   engines: Pick<Engines, 'eventStore' | 'jobs' | 'log' | 'logIdentity' | 'commands' | 'emit' | 'logger'>,
 ): Promise<Subscription> {
   const { eventStore, jobs, log, logIdentity, commands, emit, logger } = engines
   const marks = dispatcherMarks(logIdentity)
   const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
-  // Without a mark, the queue is new or was lost. Of the requests in the log so far, only those without an outcome become jobs.
+  // Without a mark, the queue is new or was lost. From the requests that are already in the log, only those without an outcome become jobs.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: LogRecord) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
@@ -48,7 +50,7 @@ export async function startDispatcher(
         await jobs.put(job)
         emit({ kind: 'queued', job: job.kind, event, begun, ended: now() })
       } catch (fault) {
-        // A task whose history cannot be read is skipped, so that all others continue.
+        // A task whose stream cannot be read is skipped, so that other tasks get their jobs.
         if (!(fault instanceof UnreadableEvent)) throw fault
         logger.error({ err: fault }, 'skipped a request in an unreadable stream')
       }
@@ -89,7 +91,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   const event = await log.open(stored)
   const stream = parseStream(event.stream)
   const taskId = stream.kind === 'task' ? stream.id : ''
-  // Everything that the job causes refers to the request that created the job.
+  // All events that the job causes refer to the request.
   const origin = { correlationId: event.meta.correlationId, causationId: event.id }
   const owner = await ownerOf(event.stream, log)
   switch (event.type) {
@@ -106,7 +108,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   }
 }
 
-/** The task's owner. The task's jobs count in this person's share of the runners. */
+/** The owner of a task, as the person in whose share of the runners the job counts. */
 async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}

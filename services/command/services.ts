@@ -1,4 +1,4 @@
-/** The services that the command routes use. */
+/** The services that the command routes use, and what these routes share: the check of the owner, and the execution of commands. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -41,9 +41,9 @@ export interface CommandServices extends Pick<
   readonly agents: Pick<Agents, 'whyNone' | 'runsWithOwnKey'>
   /** The address of each provider of models, and whether projects may use private addresses. */
   readonly models: ModelPlaces
-  /** The product's address for people; `null` when it is only a loopback address. */
+  /** The address of this server for people; `null` when people can reach it only on loopback. */
   readonly publicUrl: string | null
-  /** Runs pieces of work of one person that must not overlap, one after the other. */
+  /** Runs the work of one person that must not overlap, one piece after the other. */
   readonly serialized: SerializeByKey
 }
 
@@ -52,7 +52,7 @@ export const route = routeWith<CommandServices>()
 /** How long a write waits for its projection before its answer says `stale`. */
 const projectionTimeoutMs = 2_000
 
-/** The fields that every write adds to its answer. Waits until the read models have the write. */
+/** The fields that the answer of every write has. Waits until the read models contain the event at `position`. */
 export async function written(
   position: Position | null,
   { projected }: CommandServices,
@@ -62,8 +62,9 @@ export async function written(
 }
 
 /**
- * Throws `not_found` unless the task in the path belongs to the person. Reads the log, not a read model, and each stream only once per process, since
- * an owner never changes. A deleted task passes, so that a repeated deletion gets the first answer; the decider refuses everything else.
+ * Throws `not_found` unless the task in the path belongs to the person. Reads the log, not a read model, and each stream only once, because an owner
+ * never changes. A deleted task is accepted, so that a repeated deletion gets the first answer. The decider refuses all other writes of a deleted
+ * task.
  */
 export async function ownTask(
   request: Person & { readonly params: { readonly taskId: string } },
@@ -76,7 +77,7 @@ export async function ownTask(
   return {}
 }
 
-/** Throws `not_found` unless the project in the path belongs to the person, like `ownTask`. */
+/** Like `ownTask`, for the project in the path. */
 export async function ownProject(
   request: Person & { readonly params: { readonly projectId: string } },
   { commands }: CommandServices,
@@ -90,7 +91,7 @@ export async function ownProject(
 
 type Asker = Person & { readonly commandId: string }
 
-/** Executes a command on a task. A refusal because of the task's state contains the task as it is. */
+/** Executes a command on a task. A refusal with status 409 contains the present task. */
 export async function executeOnTask(
   services: CommandServices,
   taskId: string,
@@ -107,7 +108,7 @@ export async function executeOnTask(
   } catch (thrown) {
     if (!(thrown instanceof Fault) || faults[thrown.code].status !== 409) throw thrown
     const { state, head } = await services.commands.load(task, taskStream(taskId))
-    // The id may belong to a task of somebody else, which must not be shown.
+    // A task with the same id may belong to somebody else, and must then not be shown.
     if (state.kind !== 'task' || state.ownerId !== userId) throw thrown
     throw new Fault(thrown.code, thrown.message, thrown.field, {
       current: { task: await taskAfter(services, taskId, head) },
@@ -124,7 +125,7 @@ export function executeOnProject(
   return commands.execute(projectDecider, projectStream(projectId), command, { actor, commandId })
 }
 
-/** The task as the API shows it, after the write. */
+/** The task after the write, as the API shows it. */
 export async function taskAfter(services: CommandServices, taskId: string, head: Head): Promise<Task> {
   const document = await services.documents.asOf(tasksView, taskStream(taskId), taskId, head)
   if (!document) throw new Fault('not_found', 'There is no such task.')

@@ -1,4 +1,4 @@
-/** Stores a key that a person or a project brings: first it is tried at its provider, then put into the vault, then recorded. */
+/** Stores a key for models that a person or a project brings. The key is tried at its provider first. */
 import { isSubscriptionToken, providerLabels, type KeyProvider } from '#domain/agentKeys.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { checkKey } from '#platform/credentials/keyCheck.ts'
@@ -11,9 +11,9 @@ import {
 } from '#platform/credentials/modelKeys.ts'
 
 export interface ModelPlaces {
-  /** The address of each provider as this server is configured. */
+  /** The address of each provider, as the operator configured it. */
   readonly addresses: Readonly<Record<KeyProvider, string>>
-  /** Whether a project may use numeric addresses of this machine and of private networks. */
+  /** Whether a project's key may have an address with the IP address of this machine or of a private network. */
   readonly mayReachPrivate: boolean
 }
 
@@ -24,8 +24,8 @@ interface Entered {
 }
 
 /**
- * Stores the key and calls `record`; if that fails, removes the key. Throws `key_refused` when the provider refuses the key, and `invalid_input` for
- * a key of the wrong kind and for an address that is not allowed.
+ * Stores the key in the vault and calls `record`. If `record` fails, the key is removed. Throws `key_refused` when the provider refuses the key, and
+ * `invalid_input` for a key of the wrong kind, and for an address that is not allowed.
  */
 export async function storeKey<Answer>(
   { modelKeys, models }: { readonly modelKeys: ModelKeys; readonly models: ModelPlaces },

@@ -1,4 +1,4 @@
-/** The seals before the one that a bundle is made under, each with a proof that the log it sealed is the beginning of the log of that newer seal. */
+/** The earlier seals that an audit bundle lists, each with a proof that its log is the beginning of the log under the bundle's own seal. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { toBase64 } from '#domain/kernel/base64.ts'
 import { sealStream } from '#domain/kernel/streams.ts'
@@ -25,7 +25,7 @@ const provenAtOnce = 20
 
 type Proof = BundleSource['seals']['proofs'][number]
 
-/** The seals of this epoch that come before the given one, back to the first that cannot be proven; and proofs for the requested sizes. */
+/** The seals of the present epoch before `newest`, newest first, up to a seal that cannot be proven. Also has proofs for `requestedSizes`. */
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
   { revision: last, seal: newest }: RecordedSeal,
@@ -48,9 +48,9 @@ export async function earlierSeals(
     const older = seal && { size: seal.size, root: bytesOfHex(seal.root) }
     const proof =
       older && revision === last - 1 - proofs.size ? await proofOf(readStore, older, head, known) : undefined
-    // Yields now and then, because all proofs in one go would delay everybody else.
+    // Other work gets its turn now and then, because making all proofs without a break would delay it.
     if (proofs.size % provenAtOnce === 0) await turn()
-    // Stops here, because a list with a gap would make a genuine seal look forged.
+    // The list ends here. With a gap in it, a genuine seal would look forged.
     if (proof === undefined) break
     proofs.set(proof.size, proof)
     from = revision === 0 ? 0 : proof.size
@@ -70,7 +70,7 @@ export async function earlierSeals(
   }
 }
 
-/** `undefined` when the older tree is not the beginning of the newer, according to the stored trees. */
+/** The proof that the older tree is the beginning of the newer tree; `undefined` when it is not, according to the stored trees. */
 async function proofOf(
   store: SealSources['readStore'],
   older: TreeHead,

@@ -1,4 +1,4 @@
-/** Sums figures over the documents of tasks, one batch at a time. */
+/** Sums the figures of tasks, and forms the groups that answers show. */
 import type { FiguresGroup } from '#domain/api/figures.schema.ts'
 import {
   added,
@@ -17,13 +17,13 @@ import type { Documents } from '#platform/reads/documents.ts'
 
 const batch = 1_000
 
-/** The sums of a period, for one owner or for everybody. */
+/** The sums over a period, for the tasks of one owner, or for everybody's with the owner `null`. */
 export async function sumFigures(
   documents: Pick<Documents, 'find'>,
   { owner, by, period }: { readonly owner: string | null; readonly by: Grouping; readonly period: Period },
 ): Promise<SummedFigures> {
   const sum = figuresSum(by, period)
-  // A task that changes in the meantime moves to the end of the order, and would be counted twice.
+  // A task that changes during the query moves to the end of the order, and would be counted twice without this set.
   const met = new Set<string>()
   for (let after = { value: period.from, id: '' }; ;) {
     const found = await documents.find(figuresView, {
@@ -43,7 +43,7 @@ export async function sumFigures(
   }
 }
 
-/** The groups as they are shown: weeks in order of time and without gaps, other groups by cost. */
+/** The groups as an answer shows them: all weeks of the period in order, or other groups sorted by cost. */
 export async function groupsOf(
   documents: Pick<Documents, 'getMany'>,
   by: Grouping,
@@ -88,7 +88,7 @@ function named(found: ReadonlyMap<string, { readonly name: string }>): ReadonlyM
   return new Map([...found].map(([id, { name }]) => [id, name]))
 }
 
-/** The first groups, and the sum of all others. */
+/** The first `most` groups, and the sum of all other groups. */
 export function cutGroups(groups: readonly FiguresGroup[], most: number) {
   const rest = groups.slice(most)
   const figures = rest.reduce<Figures>((sum, group) => added(sum, group.figures), noFigures)

@@ -1,4 +1,4 @@
-/** Installations of the App with details about each, and requests to owners to install it. */
+/** Lists for answers about the App: its installations with details, and people's requests to owners to install the App. */
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -6,8 +6,8 @@ import type { Installation, InstallationRequest } from '#platform/ports/codeHost
 import type { QueryServices } from './services.ts'
 
 /**
- * All requests to install the App, cached for half a minute; `null` when the code host does not say. Everybody gets the same cached list, since each
- * reading uses the App's own rate limit. Throws Fault without a key.
+ * All requests to install the App; `null` when the code host does not say. The list is cached for half a minute, for everybody together, because
+ * reading it uses the App's own rate limit. Throws Fault when the App has no key.
  */
 export async function installationRequestsOf({
   hostApp,
@@ -21,16 +21,16 @@ export async function installationRequestsOf({
   return (await gitHubAnswers.requests.of(app?.clientId ?? '', read, { again: true })).found
 }
 
-/** Returns `null` for a fault of the code host, whose older versions have no such call. Throws any other fault again. */
+/** Returns `null` for a fault of the code host, because older versions of GitHub Enterprise lack some calls. Throws any other fault again. */
 export function unlessOfHost(fault: unknown): null {
   if (!(fault instanceof CodeHostFault)) throw fault
   return null
 }
 
-/** How many installations get details, which need up to three requests each. Further ones are only listed. */
+/** The most installations with details, and for how many at once details are read. The details of one need up to three requests. */
 const detailed = { max: 30, atOnce: 5 }
 
-/** At most `max` installations, sorted by account name. The first 30 have a detail; `null` when it is not available, or not in time. */
+/** At most `max` installations, sorted by account name. Details are read for the first 30. A detail is `null` when it could not be read in time. */
 export async function withDetails<Detail, Shown>(
   found: readonly Installation[],
   { max, timeoutMs }: { readonly max: number; readonly timeoutMs: number },

@@ -1,18 +1,18 @@
-/** Finds the tool calls of a turn that wrote the lines of a file, as far as recorded calls show it. */
+/** Finds which tool calls of a turn wrote the lines of a file, according to the recorded calls. */
 import type { LogDocument } from '#domain/views/commandLog.ts'
 import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
 
 export interface Writers {
-  /** The turn's edits that name this file. */
+  /** The turn's edits of the file. */
   readonly edits: readonly LogDocument[]
-  /** How many other calls may have written to any file. */
+  /** The number of other calls that may have written to the file, such as shell commands. */
   readonly otherCalls: number
-  /** For each line, the call that wrote it; `null` if several may have, or if none is found. */
+  /** For each line, the call that wrote it; `null` if several calls may have written it, and if no call is found. */
   readonly calls: readonly (LogDocument | null)[]
 }
 
-/** Kinds of calls that do not write files of the workspace. */
+/** The kinds of calls that do not write files in the workspace. */
 const reading: ReadonlySet<LogDocument['kind']> = new Set([
   'read',
   'search',
@@ -26,20 +26,21 @@ const reading: ReadonlySet<LogDocument['kind']> = new Set([
 interface LinesQuery {
   /** The file's path when the turn ended. */
   readonly path: string
-  /** The turn's lines as `lineHash`; `null` for a line of which only the number is known. */
+  /** The hash of each line of the turn, as made by `lineHash`; `null` for a line whose text is not known. */
   readonly lines: readonly (string | null)[]
-  /** Whether `calls` has all calls of the turn. Otherwise no call is named. */
+  /** Whether all calls of the turn are known. Otherwise the result names no call for any line. */
   readonly isWhole: boolean
 }
 
 /**
- * Finds the calls. `calls` are those of the turn, oldest first. An edit that failed has written nothing, but a shell command that failed may have. A
- * line belongs to the edit whose recorded change adds it, and otherwise to the only call that may have written it.
+ * Finds the calls that wrote the lines. `calls` has the calls of the turn, oldest first. A failed edit has written nothing, but a failed shell
+ * command may have. A line belongs to the edit whose recorded diff adds it. Otherwise it belongs to the only call that may have written it, if there
+ * is only one.
  */
 export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: LinesQuery): Writers {
   const done = calls.filter(({ kind, status }) => kind === 'edit' && status !== 'failed')
   const edits = done.filter(({ target }) => target === path)
-  // A call whose target was erased may have written to any file.
+  // An edit whose target was erased may have written to any file.
   const others = calls.filter(
     ({ kind, target }) => !reading.has(kind) && (kind !== 'edit' || target === null),
   )
@@ -53,7 +54,7 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
   const writerOf = (line: string | null) => {
     const added = writing.filter((each) => line !== null && each.added.has(line))
     if (added.length > 1) return null
-    // A line without letters and digits may come from any call, so it is no evidence.
+    // A line without letters and digits, such as a bracket, proves nothing, because any call may have written the same line.
     const [only] = added.filter(({ added }) => others.length === 0 || added.get(line ?? '') === 'words')
     if (only !== undefined) return only.call
     return added.length === 0 ? fallback : null
@@ -62,8 +63,8 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
 }
 
 /**
- * Edits of the file under an earlier name, if a later call of the turn renamed it: the edits that have the most of its lines, if these are at least
- * half, as in git's detection of renames.
+ * The edits of the file under an earlier name, if a later call may have renamed it: the edits of the file that share the most lines with it, if they
+ * share at least half, as in git's detection of renames.
  */
 function renamedBefore(
   done: readonly LogDocument[],
@@ -81,10 +82,10 @@ function renamedBefore(
   return best.same * 2 >= Math.max(1, lines.length) ? best.edits : []
 }
 
-/** The mark where a part of a text was left out. */
+/** Matches the line that stands in a recorded output in place of a part that was left out. */
 const cut = /^… \d+ characters left out …$/m
 
-/** The lines that an edit added, as `lineHash`, according to its recorded diff. `isAll` says whether these are all of them. */
+/** The hashes of the lines that an edit added, according to its recorded diff. `isAll` says whether the diff is complete. */
 function linesAdded({ output }: Pick<LogDocument, 'output'>): {
   readonly added: ReadonlyMap<string, 'words' | 'signs'>
   readonly isAll: boolean

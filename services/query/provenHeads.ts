@@ -31,11 +31,11 @@ interface ProvenHead {
 export interface Proven {
   readonly seal: RecordedSeal
   readonly notes: SealNotes
-  /** The streams' last events, in the order in which the streams are written. */
+  /** The last event of each stream, in the order in which the bundle has the streams. */
   readonly heads: ReadonlyMap<string, ProvenHead>
 }
 
-/** A seal that covers the streams, with proofs for their last events. If the log grows meanwhile, a newer seal is tried, a few times at most. */
+/** A seal that covers the streams, with proofs for their last events. If the log grows meanwhile, another seal is made, at most a few times. */
 export async function provenHeads(sources: HeadSources, streams: readonly string[]): Promise<Proven> {
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
@@ -49,7 +49,7 @@ export async function provenHeads(sources: HeadSources, streams: readonly string
   throw new Fault('not_sealed')
 }
 
-/** The last events of the streams under a seal, with proofs; `undefined` when the trees have grown beyond the seal. */
+/** The last events of the streams, with proofs that the seal covers them; `undefined` when the log has grown since the seal. */
 async function proveHeads(
   { readStore, logIdentity }: HeadSources,
   recorded: RecordedSeal,
@@ -61,7 +61,7 @@ async function proveHeads(
   const heads = new Map<string, ProvenHead>()
   for (const stream of streams) {
     const document = documents.get(stream)
-    // A task that never ran has no terminal stream.
+    // The terminal of a task that never ran has no events.
     if (document === undefined) continue
     const head = StreamHead.parse(document)
     const { revision, hash, ordinal } = head
@@ -83,8 +83,8 @@ async function proveHeads(
 }
 
 /**
- * The last event of a stream in the trees, if a seal provably covers it; `undefined` otherwise. That can be proven even after the trees have grown,
- * since each seal's tree is the beginning of the log's tree.
+ * The last event of a stream, if the seal provably covers it; `undefined` otherwise. The log may have grown since the seal, because a seal's tree
+ * stays the beginning of the log's tree.
  */
 export async function endUnder(
   { readStore, logIdentity }: Pick<HeadSources, 'readStore' | 'logIdentity'>,
@@ -107,13 +107,13 @@ const proofInLog = (
 interface Proving {
   readonly index: number
   readonly size: number
-  /** The root of the log's tree, in hex. */
+  /** The root of the sealed tree, in hex. */
   readonly root: string
   readonly leaf: Uint8Array
   readonly note: string
 }
 
-/** `undefined` when the stored tree is not, or no longer, the one that was sealed. */
+/** The proof that a leaf is in a sealed tree, as text; `undefined` when the stored tree differs from the sealed tree. */
 async function proofOf(
   readStore: HeadSources['readStore'],
   tree: TreeName,

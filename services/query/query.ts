@@ -1,4 +1,4 @@
-/** The query service: folds the log into read models, and answers reads. */
+/** The query service: serves the reads of the API. */
 import type { Middleware } from 'koa'
 import { gitHubAnswers } from '#platform/credentials/hostAnswerCache.ts'
 import { mount, type Mounting } from '#platform/http/route.ts'
@@ -6,12 +6,12 @@ import { queryRoutes } from './routes/routes.ts'
 import type { QueryServices } from './services.ts'
 import { taskRecords } from './taskRecord.ts'
 
-/** The services that the query routes need and that the engines provide. */
+/** Those of the query routes' services that come from the engines. */
 export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]
 
-/** The reads of the API, below `/api`. The caller has authenticated the request. */
+/** The middleware that serves the reads of the API, below `/api`. */
 export function queryApi(engines: QueryEngines, mounting: Mounting): Middleware {
   const kept = { gitHubAnswers: gitHubAnswers(engines), taskRecords: taskRecords(engines) }
   return mount('/api', queryRoutes, { ...engines, ...kept }, mounting)

@@ -1,4 +1,4 @@
-/** The services that the query routes use. */
+/** The services that the query routes use, and what these routes share: the checks of the owner, and calls to runners. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
@@ -32,9 +32,9 @@ export interface QueryServices
       | 'localCodeHost'
       | 'clock'
     > {
-  /** The address of the product for links at the code host; `null` when its readers cannot reach it, or when it is unknown. */
+  /** The address of this server for links in texts at the code host; `null` when it is unknown, or when readers there could not open it. */
   readonly publicAddress: string | null
-  /** Used only to preview an undo, and to record reads in the audit log. */
+  /** Used to load states, for example for the preview of an undo, and to record reads in the audit log. */
   readonly commands: Commands
   readonly hostApp: Pick<HostApp, 'current'>
   readonly gitHubAnswers: GitHubAnswers
@@ -44,7 +44,7 @@ export interface QueryServices
 
 export const route = routeWith<QueryServices>()
 
-/** The task in the path, if it is the person's own. */
+/** Returns the task in the path. Throws `not_found` unless it belongs to the person. */
 export async function ownTask(
   request: Person & { readonly params: { readonly taskId: string } },
   { documents }: QueryServices,
@@ -55,8 +55,8 @@ export async function ownTask(
 }
 
 /**
- * The task in the path, if the person may have its audit bundle: it is their own, or was before it was deleted. Administrators may have that of any
- * deleted task. The owner of a deleted task is read from the log, since nothing else has it.
+ * Returns the task in the path. Throws `not_found` unless the person may get its audit bundle: the owner may, also after the deletion of the task,
+ * and administrators may if the task was deleted. The owner of a deleted task is read from the log, because it has no document.
  */
 export async function auditedTask(
   request: Person & { readonly params: { readonly taskId: string } },
@@ -75,7 +75,7 @@ export async function auditedTask(
   throw new Fault('not_found', 'There is no such task.')
 }
 
-/** The project in the path, if it is the person's own. */
+/** Returns the project in the path. Throws `not_found` unless it belongs to the person. */
 export async function ownProject(
   request: Person & { readonly params: { readonly projectId: string } },
   { documents }: QueryServices,
@@ -85,7 +85,7 @@ export async function ownProject(
   return { project }
 }
 
-/** The answer of a runner; `undefined` when none answers, or when runners cannot be called for now. */
+/** The answer of a runner; `undefined` when no runner answers, and when runners cannot be called at the moment. */
 export async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
   try {
     return await asking

@@ -1,4 +1,4 @@
-/** The audit bundle of a task, made from the stored log and the newest seal. */
+/** Makes the audit bundle of a task, from the stored log and a seal that covers it. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
@@ -23,22 +23,22 @@ export interface AuditRequest {
   /** Whether the task was deleted, in which case its content is left out. */
   readonly isDeleted: boolean
   readonly withheld: readonly ContentCategory[]
-  /** Sizes of the log's tree for which proofs are requested, in addition to those of the newest seals. */
+  /** The sizes of the log for which the reader requested proofs. The bundle has proofs for the latest seals in any case. */
   readonly sizes: readonly number[]
 }
 
 const page = 250
 
 /**
- * The lines of the bundle, each with its newline. Throws before the first line: `not_sealed` when nothing proves the task's history, `record_damaged`
- * when a record of it is no longer an event.
+ * The lines of the bundle, each with its newline. Before the first line, throws `not_sealed` when no seal covers the task's history, and
+ * `record_damaged` when a stored entry of it is not a valid event.
  */
 export async function taskAudit(
   sources: AuditSources,
   { taskId, isDeleted, withheld: wanted, sizes }: AuditRequest,
 ): Promise<AsyncGenerator<string>> {
   const { vault, logIdentity, blobs } = sources
-  // Until its key is destroyed, the content of a deleted task could still be decrypted, so it is hidden.
+  // The content of a deleted task can still be decrypted until its key is destroyed, so it is withheld until then.
   const isToHide = isDeleted && !(await isErased(vault, scopeOfStream(taskStream(taskId))))
   const withheld = isToHide ? contentCategories : wanted
   const proven = await provenHeads(sources, [taskStream(taskId), terminalStream(taskId)])
@@ -70,7 +70,7 @@ export async function taskAudit(
   )
 }
 
-/** Checks all records first, because a bundle that has begun can only be aborted. */
+/** Throws if a stored entry is damaged. This is checked first, because a bundle that has begun can only be aborted. */
 async function requireIntact(sources: AuditSources, heads: Proven['heads']): Promise<void> {
   for await (const record of records(sources, heads))
     if (isDamaged(record)) {
@@ -86,7 +86,7 @@ async function* inLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const line of lines) yield `${line}\n`
 }
 
-/** The events of the task's two streams up to their proven last events, as the log has them, readable or not. */
+/** The events of the task's two streams, up to their proven last events, with their content if it can be disclosed. */
 async function* events(
   sources: AuditSources,
   heads: Proven['heads'],
@@ -107,7 +107,7 @@ async function* records(
       const limit = Math.min(page, last - from + 1)
       const found = await eventStore.readStream(stream, { from, direction: 'forwards', limit })
       yield* found.filter(({ revision }) => revision <= last)
-      // Events that the log has lost leave a gap, which is visible in the bundle.
+      // If the log has lost events, the bundle has a gap, which readers can see.
       from = (found.at(-1)?.revision ?? last) + 1
     }
   }
@@ -134,7 +134,7 @@ async function contentOf(
   return text !== undefined && isRecorded ? { kind: 'disclosed', text } : { kind: 'changed' }
 }
 
-/** The plaintext of the recorded ciphertext. If it cannot be decrypted, its key was destroyed (`erased`) or is missing (`missing_key`). */
+/** The decrypted content; `erased` when its key was destroyed, and `missing_key` when its key is missing. */
 async function opened(
   vault: AuditSources['vault'],
   stream: string,

@@ -1,4 +1,4 @@
-/** Reads the history of a task from the log, a page at a time. */
+/** Reads a page of a task's history from the log. */
 import type { UnreadableReason } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import {
@@ -13,7 +13,7 @@ import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 
-/** A page ends when its texts have this many UTF-16 code units together. It has at least one event. */
+/** The most UTF-16 code units of all texts in a page, which always has at least one event. */
 const maxCharacters = 2_000_000
 
 interface Missing {
@@ -32,14 +32,14 @@ export interface HistoryPage {
 
 type Log = Pick<EventLog, 'read' | 'headOf'>
 
-/** A page of the task's two streams from a cursor on, merged into their common order. */
+/** A page of the events in the task's two streams after a cursor, merged into one order. */
 export async function historyPage(
   log: Log,
   taskId: string,
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<HistoryPage> {
   const [taskFrom = 0, terminalFrom = 0] = (after ?? '0.0').split('.').map(Number)
-  // The terminal is read first, so that the task events which its events follow exist by the time they are read.
+  // The terminal is read first. Then the task's events, which the terminal's events follow, exist by the time when they are read.
   const terminal = await readable(log, terminalStream(taskId), terminalFrom, limit)
   const task = await readable(log, taskStream(taskId), taskFrom, limit)
   const items = firstOf(
@@ -79,7 +79,7 @@ interface Read {
   readonly flaw: Omit<Missing, 'stream'> | null
 }
 
-/** Events of a stream up to the first unreadable one. */
+/** The events of a stream from `from` on, up to the first unreadable event. */
 async function readable(log: Log, stream: string, from: number, limit: number): Promise<Read> {
   let flaw: Read['flaw'] = null
   let readLimit = limit
@@ -96,7 +96,7 @@ async function readable(log: Log, stream: string, from: number, limit: number): 
   return { events: [], flaw }
 }
 
-/** Events of the terminal that follow those task events that were read; later ones are in the next page. */
+/** The terminal's events that follow one of the task's events that were read. Later ones are for the next page. */
 function knownFollowers(events: readonly AnyRecorded[], task: Read, limit: number): readonly TerminalItem[] {
   const last = task.events.length < limit ? Infinity : (task.events.at(-1)?.revision ?? Infinity)
   return events

@@ -1,4 +1,4 @@
-/** The state of a task's record: how much of it is sealed, and whether this server finds its events unchanged. */
+/** The state of a task's record: how many events are sealed, and whether this server found them unchanged. */
 import { LRUCache } from 'lru-cache'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getTaskRecord } from '#domain/api/history.schema.ts'
@@ -16,27 +16,27 @@ import type { AuditSources } from './taskAudit.ts'
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
 type StreamName = 'task' | 'terminal'
 
-/** The most events that one request checks; the next request continues after them. */
+/** The most events of a stream that one request checks. The next request continues after them. */
 const checkedAtOnce = 5_000
 const page = 250
-/** How long a result is cached, in ms. A later change in the database is found after that. */
+/** How long a result is cached, in milliseconds. Then all events are checked again, to find later changes in the database. */
 const believedMs = 600_000
 /** The most streams whose results are cached. */
 const maxKept = 400
 
-/** The part of a stream, from its beginning, that was checked. */
+/** The result of checking the beginning of a stream. */
 interface Checked {
   readonly since: number
-  /** The last event that was found unchanged; `null` before the first. */
+  /** The last event that was found unchanged; `null` before any event was checked. */
   readonly last: Pick<StoredEvent, 'revision' | 'meta'> | null
-  /** The revision of the first event that has changed; `null` when none was found. */
+  /** The revision of the first event that has changed; `null` when no changed event was found. */
   readonly damagedAt: number | null
 }
 
-/** The last event of a stream that is proven to be sealed, together with everything before it in the stream. */
+/** The last event of a stream that is proven to be sealed. All events before it in the stream are sealed too. */
 type SealedEnd = Pick<StreamHead, 'revision' | 'hash'>
 
-/** Caches the results of the streams that were requested last. */
+/** The records of tasks. The results of the latest requests are cached. */
 export interface TaskRecords {
   of(taskId: string): Promise<TaskRecord>
 }
@@ -82,7 +82,7 @@ export function taskRecords(sources: Sources): TaskRecords {
 
 const nothingChecked = (since: number): Checked => ({ since, last: null, damagedAt: null })
 
-/** Continues an earlier check of a stream's chain. */
+/** Checks the hash chain of a stream further, after the events that `before` covers. */
 async function checkOn({ eventStore }: AuditSources, stream: string, before: Checked): Promise<Checked> {
   let { last } = before
   for (let count = 0; count < checkedAtOnce; count += page) {
@@ -115,7 +115,7 @@ function damageIn(found: Readonly<Record<StreamName, Checked>>): TaskRecord['dam
   return null
 }
 
-/** What the newest seal covers: each stream's events up to the last one that was ever proven to be sealed, if the log still has that event. */
+/** The newest seal, and how many of the events are sealed: of each stream, those up to its last event that was ever proven to be sealed. */
 async function sealOf(
   sources: AuditSources,
   streams: Readonly<Record<StreamName, string>>,
@@ -128,7 +128,7 @@ async function sealOf(
   let damage: TaskRecord['damage'] = null
   for (const name of ['task', 'terminal'] as const) {
     const stream = streams[name]
-    // Each later seal of an epoch covers everything that an earlier one covered.
+    // An event that an earlier seal covered is also covered by every later seal of the epoch, so an earlier proof still counts.
     const end = (await endUnder(sources, newest, stream)) ?? proven.get(stream)
     if (end === undefined) continue
     proven.set(stream, end)

@@ -45,11 +45,11 @@ export function reviewCommentRoutes(router: Router, host: Host): void {
 
 type RouteContext = Context & { params: Record<string, string> }
 
-/** A comment in the form of the REST API, with the line where it is now. */
+/** A line comment in the form of the REST API, with its present line. */
 export const answered = async (host: Host, about: About, comment: ReviewComment) =>
   reviewCommentAnswer(about, comment, await host.reviews.place(about.repository, comment))
 
-/** Answers with a page of comments, each with the line where it is now. */
+/** Answers with a page of line comments, each with its present line. */
 export async function answerComments(
   ctx: RouteContext,
   host: Host,

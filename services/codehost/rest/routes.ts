@@ -1,4 +1,4 @@
-/** The REST API, with the routes of GitHub's API that the product uses. */
+/** The REST API: those routes of GitHub's REST API that the product uses. */
 import { Router } from '@koa/router'
 import type { Host } from '../host.ts'
 import { issueCommentRoutes, issueRoutes } from './issues.ts'
@@ -11,7 +11,7 @@ export function restRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api/v3' })
   userRoutes(router, host)
   repositoryRoutes(router, host)
-  // These routes come before those of one pull request, which would take `comments` for the number of a pull request.
+  // These routes come before `pullRoutes`, which would take `comments` in their path for the number of a pull request.
   reviewCommentRoutes(router, host)
   pullRoutes(router, host)
   reviewRoutes(router, host)
@@ -21,7 +21,7 @@ export function restRoutes(host: Host): Router {
   return router
 }
 
-/** Empty lists of checks, since the code host alone has nothing that could report one. */
+/** The routes for the checks of a commit. Their lists are empty, because nothing reports checks to the local code host. */
 function checkRoutes(router: Router, host: Host): void {
   const commit = '/repos/:owner/:repo/commits/*ref'
   router.get(`${commit}/check-runs`, (ctx) => {

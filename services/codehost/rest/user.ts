@@ -1,4 +1,4 @@
-/** The routes below `/user`: the person that the token belongs to, and what they can reach. */
+/** The REST API's routes for the person to whom the token belongs: account, repositories, organisations and teams. */
 import type { Router } from '@koa/router'
 import { membershipsOf, sameName, type Account } from '../state/accounts.ts'
 import { mayRead, mayPush } from '../state/permissions.ts'
@@ -25,7 +25,7 @@ export function userRoutes(router: Router, host: Host): void {
     answerPage(ctx, origin, found, (one) => repositoryAnswer(host, origin, one, account))
   })
 
-  // GitHub answers like this for tokens that are not from a GitHub App.
+  // GitHub gives this answer to tokens that are not from a GitHub App.
   router.get('/user/installations', (ctx) => {
     signedInPerson(ctx, host)
     throw new Refusal(
@@ -56,7 +56,7 @@ export function userRoutes(router: Router, host: Host): void {
   router.get('/orgs/:org/teams/:team/memberships/:login', (ctx) => {
     const account = signedInPerson(ctx, host)
     const { org = '', team: slug = '', login = '' } = ctx.params
-    // An organisation shows its teams to its own members only.
+    // Only members of an organisation can see its teams.
     const organization = membershipsOf(account).find((one) => sameName(one.login, org))
     const team = organization?.teams.find((one) => sameName(one.slug, slug))
     if (!organization || !team?.members.some((member) => sameName(member, login))) throw notFound()
@@ -64,10 +64,10 @@ export function userRoutes(router: Router, host: Host): void {
   })
 }
 
-/** Whether the person has no permission in the repository except to read it because it is public. */
+/** Whether the person can only read the repository, because it is public. */
 const isStranger = (account: Account, one: Repository): boolean =>
   !mayPush(account, one) && !one.collaborators.some(({ login }) => sameName(login, account.login))
 
-/** The person's own repositories and those of their organisations. */
+/** The repositories that the person may read, except public repositories in which the person has no role. */
 export const reachable = (host: Host, account: Account): Repository[] =>
   host.store.current().repositories.filter((one) => mayRead(account, one) && !isStranger(account, one))

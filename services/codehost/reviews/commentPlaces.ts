@@ -1,27 +1,27 @@
-/** Places of comments: the hunk in the diff that they were written on, and their line after new commits. */
+/** The places of line comments: the hunk of the diff for which a comment was written, and its line after new commits. */
 import { LRUCache } from 'lru-cache'
 import type { Bare } from '../git/bareRepository.ts'
 import { readDiff, type DiffFile } from '../git/diffLines.ts'
 import type { PullRequest } from '../state/stateSchema.ts'
 import type { ReviewComment } from '../state/reviewRecords.ts'
 
-/** A line of one of the two files that a diff compares. */
+/** A line of a file in a diff: of the old file (`LEFT`) or of the new file (`RIGHT`). */
 export interface Spot {
   readonly path: string
   readonly side: 'LEFT' | 'RIGHT'
   readonly line: number
 }
 
-/** Where a comment is now; lines are `null` when the diff no longer shows them, which makes the comment outdated. */
+/** The present place of a comment. `line` is `null` when the diff no longer shows the line, so that the comment is outdated. */
 export interface Place {
   readonly line: number | null
   readonly startLine: number | null
-  /** The number of lines below the header of the file's first hunk, as GitHub counts. */
+  /** How many lines below the header of the file's first hunk the comment stands, as GitHub counts; `null` when the comment is outdated. */
   readonly position: number | null
   readonly commitId: string
 }
 
-/** A hunk of a diff, cut after a line: its text, and the distance of that line below the header of the file's first hunk. */
+/** The beginning of a hunk up to a line. `position` is how many lines below the header of the file's first hunk this line stands. */
 export interface Hunk {
   readonly text: string
   readonly position: number
@@ -31,17 +31,17 @@ const diffLimit = 4 * 1024 * 1024
 const mostLines = 200_000
 
 export interface Lines {
-  /** The diff from the header of a hunk to a line in it; `undefined` for a line that the diff does not show. */
+  /** The beginning of the hunk with the line `spot`, up to this line; `undefined` when the diff does not show the line. */
   hunk(
     bare: Bare,
     range: { readonly base: string; readonly head: string },
     spot: Spot,
   ): Promise<Hunk | undefined>
-  /** Where a comment is in the present state of its pull request. */
+  /** The place of a comment in the present state of its pull request. */
   place(bare: Bare, pull: PullRequest, comment: ReviewComment): Promise<Place>
 }
 
-/** Caches diffs by the hashes of their commits: a diff between two commits never changes. */
+/** Creates the functions that find places. They cache diffs by the hashes of commits, because the diff between two commits never changes. */
 export function createLines(): Lines {
   const diffs = new LRUCache<string, Promise<readonly DiffFile[]>>({ max: 30 })
   const changes = new LRUCache<string, Promise<readonly Change[] | undefined>>({ max: 1_000 })
@@ -114,14 +114,14 @@ function hunkIn(file: DiffFile, { side, line: wanted }: Spot): Hunk | undefined 
   return undefined
 }
 
-/** A range of lines that was replaced. If `oldCount` is 0, lines were only inserted, and `oldStart` is the line before them. */
+/** A range of lines that was replaced. If `oldCount` is 0, lines were only inserted, right after the line `oldStart`. */
 interface Change {
   readonly oldStart: number
   readonly oldCount: number
   readonly newCount: number
 }
 
-/** Parses a diff without context lines into the ranges that it replaces. */
+/** Parses a diff without context lines into the replaced ranges. */
 export function readChanges(text: string): readonly Change[] {
   return [...text.matchAll(/^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/gm)].map(
     ([, oldStart, oldCount = '1', newCount = '1']) => ({

@@ -1,4 +1,4 @@
-/** Comments on pull requests and issues. As on GitHub, both have the same list and the same kind of address. */
+/** Comments on pull requests and issues. As on GitHub, comments on pull requests are handled like comments on issues. */
 import type { Clock } from '#platform/ports/clock.ts'
 import { sameName } from '../state/accounts.ts'
 import { mayPush } from '../state/permissions.ts'
@@ -11,11 +11,11 @@ import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type IssueComment } from '../state/reviewRecords.ts'
 
 export interface Comments {
-  /** The comments on one pull request or issue or, without `number`, on all of the repository's. */
+  /** The comments on a pull request or issue or, without `number`, all comments of this kind in the repository. */
   of(repository: Repository, number?: number): readonly IssueComment[]
   /** Returns a comment. Throws Refusal 404. */
   get(repository: Repository, id: number): IssueComment
-  /** Adds a comment. Throws Refusal 404 when there is no issue or pull request with this number. */
+  /** Adds a comment. Throws Refusal 404 when no issue or pull request has this number. */
   add(repository: Repository, number: number, by: Actor, body: string): Promise<IssueComment>
   /** Changes a comment. Throws Refusal 403 and 404. */
   edit(repository: Repository, id: number, by: Actor, body: string): Promise<IssueComment>
@@ -92,7 +92,7 @@ async function add(
   return comment
 }
 
-/** Sets the time of the last change of an issue or pull request. Throws Refusal 404 when there is none with this number. */
+/** Sets the time of the last change of an issue or pull request. Throws Refusal 404 when none has this number. */
 function touched(state: State, repository: Repository, number: number, now: string): State {
   const next = touchedNumber(state, repository, number, now)
   if (!next) throw notFound()

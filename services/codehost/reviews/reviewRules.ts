@@ -1,4 +1,4 @@
-/** What reviews and comments have in common: limits, permissions to change them, and events for webhooks. */
+/** Functions that reviews and their comments share: limits, fields of new texts, permissions, and events for webhooks. */
 import type { Clock } from '#platform/ports/clock.ts'
 import { sameName } from '../state/accounts.ts'
 import { mayPush } from '../state/permissions.ts'
@@ -11,13 +11,13 @@ import type { Store } from '../state/store.ts'
 import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type Review, type ReviewComment } from '../state/reviewRecords.ts'
 
-/** A review or comment of a pull request, by its id. */
+/** The id of a review or comment, and the number of its pull request. */
 export interface Target {
   readonly number: number
   readonly id: number
 }
 
-/** The parts of the code host that are needed for writing reviews and comments. */
+/** The parts of the code host with which reviews and comments are written. */
 export interface Parts {
   readonly store: Store
   readonly repositories: Repositories
@@ -56,7 +56,7 @@ export const threadBase = (repository: Repository, number: number) => ({
   resolvedBy: null,
 })
 
-/** The state with a new time of the last change: reviews and comments count as changes of their pull request. */
+/** The state with a new `updatedAt` for the pull request, because reviews and comments count as changes of the pull request. */
 export const touched = (state: State, pull: Pick<PullRequest, 'id'>, now: string): State => ({
   ...state,
   pullRequests: state.pullRequests.map((one) => (one.id === pull.id ? { ...one, updatedAt: now } : one)),
@@ -80,7 +80,7 @@ export function commentOf(state: State, repository: Repository, id: number): Rev
   return found
 }
 
-/** Throws unless the account is the author or may push. */
+/** Throws Refusal 403 unless the account is the author of the text or may push to the repository. */
 export function refuseStranger(repository: Repository, by: Actor, author: string): void {
   if (!sameName(author, by.account.login) && !mayWriteAs(by, repository))
     throw new Refusal(403, 'Must have push access to the repository.')

@@ -1,4 +1,4 @@
-/** Reviews of pull requests, the threads of comments on lines, and who resolved them. */
+/** Reviews of pull requests, and the threads of their comments on lines. */
 import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound } from '../httpError.ts'
@@ -18,7 +18,7 @@ import {
 } from './reviewRules.ts'
 import { reply, setResolved } from './threads.ts'
 
-/** A comment on lines of the diff that is to be added. */
+/** A comment on lines of the diff that a new review contains. */
 export interface NewComment {
   readonly path: string
   readonly body: string
@@ -31,7 +31,7 @@ export interface NewComment {
 export interface NewReview {
   readonly event: 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
   readonly body: string
-  /** The commit that the reviewer looked at; the head by default. */
+  /** The commit that the reviewer looked at; `undefined` for the head. */
   readonly commitId: string | undefined
   readonly comments: readonly NewComment[]
 }
@@ -40,9 +40,11 @@ export interface Reviews {
   of(repository: Repository, number: number): readonly Review[]
   /** Returns a review. Throws Refusal 404. */
   get(repository: Repository, number: number, id: number): Review
-  /** Adds a review. Throws Refusal 404, and 422 for lines outside the diff, for a verdict on one's own pull request, and for an empty review. */
+  /**
+   * Adds a review. Throws Refusal 404, and 422 for lines outside of the diff, for an empty review, and when authors approve or reject their own work.
+   */
   submit(repository: Repository, number: number, by: Actor, request: NewReview): Promise<Review>
-  /** The comments on lines of one pull request or, without `number`, of all pull requests of the repository. */
+  /** The comments on lines in a pull request or, without `number`, in all pull requests of the repository. */
   comments(repository: Repository, number?: number): readonly ReviewComment[]
   /** Returns a comment on lines. Throws Refusal 404. */
   comment(repository: Repository, id: number): ReviewComment
@@ -51,7 +53,7 @@ export interface Reviews {
   threads(repository: Repository, number: number): readonly ReviewThread[]
   /** Marks a thread as resolved or unresolved. Throws Refusal 403 and 404. */
   setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
-  /** Where a comment is in the present state of its pull request. */
+  /** The place of a comment in the present state of its pull request. */
   place(repository: Repository, comment: ReviewComment): Promise<Place>
 }
 

@@ -1,4 +1,4 @@
-/** Threads of comments on lines: replying, changing and deleting comments, and resolving. */
+/** Threads of comments on lines: replying to a comment, and resolving a thread. */
 import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound, Refusal } from '../httpError.ts'
@@ -36,7 +36,7 @@ export async function reply(
       state: 'COMMENTED',
       commitId: pull.headSha,
     }
-    // As on GitHub, a reply names the first comment of the thread, even if it answers a later one.
+    // As on GitHub, `inReplyTo` is always the first comment of the thread, even if the reply answers a later comment.
     const inReplyTo = to.inReplyTo ?? to.id
     const added: ReviewComment = {
       ...to,

@@ -1,9 +1,9 @@
 /** The accounts of the local code host: people and an organisation, without passwords, and the bots of Apps. */
 import { createHash } from 'node:crypto'
 
-/** The limits of an App's token: its holder may only change and see the repositories that the token covers. */
+/** The limits of a token of an App: with it, only repositories that it covers can be seen and changed. */
 export interface Reach {
-  /** Whether the token allows changing repositories of this owner. */
+  /** Whether the token allows changes in repositories of this owner. */
   writesUnder(ownerLogin: string): boolean
   covers(repository: { readonly id: number; readonly owner: string }): boolean
 }
@@ -15,7 +15,7 @@ export interface Account {
   readonly login: string
   readonly name: string
   readonly email: string
-  /** Set when the account acts through a token of an App. */
+  /** The limits of the account's token; missing when the account does not use a token of an App. */
   readonly reach?: Reach
 }
 
@@ -27,7 +27,7 @@ export interface Team {
   readonly members: readonly string[]
 }
 
-/** An organisation. Its owners may do everything in it; other members and outsiders may not push. */
+/** An organisation. Its owners may do everything in its repositories. Other people may push only with a role in the repository. */
 export interface Organization {
   readonly type: 'Organization'
   readonly id: number
@@ -35,12 +35,12 @@ export interface Organization {
   readonly name: string
   readonly description: string
   readonly owners: readonly string[]
-  /** Members who are not owners. */
+  /** The logins of the members who are not owners. */
   readonly members: readonly string[]
   readonly teams: readonly Team[]
 }
 
-/** A person or an organisation, which can own repositories. */
+/** A person or an organisation. Both can own repositories. */
 export type Owner = Account | Organization
 
 export const ada: Account = {
@@ -59,7 +59,7 @@ export const grace: Account = {
   email: 'grace@example.com',
 }
 
-/** A member of acme who is not an owner, and has to ask an owner to install an App. */
+/** A member of `acme` who is not an owner, and who must ask an owner to install an App. */
 export const alan: Account = {
   type: 'User',
   id: 1004,
@@ -79,7 +79,7 @@ export const acme: Organization = {
   teams: [{ id: 3001, slug: 'core', name: 'Core', members: [ada.login] }],
 }
 
-/** An outsider without any permission who writes comments. */
+/** A person without any role, for comments by outsiders. */
 export const mallory: Account = {
   type: 'User',
   id: 1003,
@@ -98,13 +98,13 @@ export const sameName = (one: string, other: string): boolean => one.toLowerCase
 export const personOf = (login: string): Account | undefined =>
   accounts.find((account) => sameName(account.login, login))
 
-/** The person or bot with this login. Any login that ends in `[bot]` is a bot, even if its App was deleted. */
+/** The person or bot with this login. Any login that ends in `[bot]` is the login of a bot, even if its App was deleted. */
 export const accountOf = (login: string): Account | undefined => {
   const [, slug] = /^([a-z0-9-]+)\[bot\]$/i.exec(login) ?? []
   return slug === undefined ? personOf(login) : botOf(slug)
 }
 
-/** The bot that acts through an App's own tokens. Its id is derived from its name, so that its texts can be shown even without the App. */
+/** The bot that uses an App's own tokens. Its id is derived from its login, so that pages can show its texts even if the App was deleted. */
 export function botOf(slug: string): Account {
   const login = `${slug.toLowerCase()}[bot]`
   const id = 10_000_000 + (createHash('sha256').update(login).digest().readUInt32BE(0) % 200_000_000)
@@ -118,7 +118,7 @@ export const organizationOf = (login: string): Organization | undefined =>
 /** The person or organisation with this login, if there is one. */
 export const ownerOf = (login: string): Owner | undefined => personOf(login) ?? organizationOf(login)
 
-/** The organisations that a person is in, as an owner or a member. */
+/** The organisations of which the person is an owner or a member. */
 export const membershipsOf = (account: Account): readonly Organization[] =>
   organizations.filter(({ owners, members }) => [...owners, ...members].includes(account.login))
 

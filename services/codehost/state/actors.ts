@@ -1,28 +1,28 @@
-/** Who acts on the code host and through which App, and their relation to a repository. */
+/** Who acts on the code host, with the token of which App, and facts about the author of a pull request. */
 import { accountOf, type Account } from './accounts.ts'
 import type { Label } from './issueRecords.ts'
 import type { PullRequest, Repository, State } from './stateSchema.ts'
 
-/** Who acts, and the App whose token they use; `null` when they act on a page. */
+/** Who acts. `viaApp` is the App whose token the account uses; `null` when the account acts on a page. */
 export interface Actor {
   readonly account: Account
   readonly viaApp: number | null
 }
 
-/** The number of the only App that the local code host knows. Tests add others by an extension (see host.ts). */
+/** The id of the only App that the local code host knows. Tests add other Apps with the extension in host.ts. */
 export const clientAppId = 1
 
-/** The holder of the token of an API request. */
+/** Who makes a request of the API, according to its token. */
 export type Caller =
   | { readonly kind: 'nobody' }
   | {
       readonly kind: 'somebody'
       readonly account: Account
-      /** The App that issued the token. */
+      /** The id of the App for which the token was issued. */
       readonly appId: number
     }
 
-/** Facts about a pull request that are not in its record: its author's relation to the repository, and its labels. */
+/** Facts about a pull request with which its answer is written: its labels, and the account of its author. */
 export interface AboutPull {
   readonly labels: readonly Label[]
   readonly account: Account | undefined

@@ -1,4 +1,4 @@
-/** Codes that a browser brings to an App, and that the App exchanges for tokens: valid once and for ten minutes. */
+/** OAuth's authorization codes: a browser brings a code to an App, which exchanges it for tokens. A code is valid once, for ten minutes. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '#platform/ports/clock.ts'
 
@@ -8,13 +8,16 @@ const mostCodes = 1_000
 export interface PendingCode {
   readonly clientId: string
   readonly login: string
-  /** `undefined` when the person came from an installation: then the App may name any of its redirect addresses. */
+  /**
+   * The redirect address that the App must repeat. `undefined` for a code from the installation of an App, with which the App may name any of its
+   * own.
+   */
   readonly redirectUri: string | undefined
   readonly challenge: string | undefined
   readonly expires: number
 }
 
-/** Codes are only in memory: after a restart, a person has to press the button again. */
+/** The valid codes. They are only in memory, so after a restart people have to sign in again. */
 export interface Codes {
   issue(pending: Omit<PendingCode, 'expires'>): string
   /** Returns the code's data and forgets it, so that a code works only once. */

@@ -1,10 +1,10 @@
-/** Events of the code host that webhooks report. */
+/** The events of the code host that webhooks report. */
 import type { Account, Owner } from './accounts.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecords.ts'
 import type { Issue } from './issueRecords.ts'
 import type { PullRequest, Repository } from './stateSchema.ts'
 
-/** What happened to a pull request. */
+/** What happened to a pull request, under GitHub's names. */
 export type PullRequestAction =
   | 'opened'
   | 'closed'
@@ -16,16 +16,16 @@ export type PullRequestAction =
   | 'labeled'
   | 'unlabeled'
 
-/** An event that webhooks report. */
+/** An event. `kind` and `action` have GitHub's names. */
 export type HostEvent =
   | {
       readonly kind: 'pull_request'
       readonly action: PullRequestAction
       readonly repository: Repository
       readonly pull: PullRequest
-      /** The pull request as it was before an edit or new commits. */
+      /** For an edit or new commits: the pull request as it was before. */
       readonly before?: PullRequest
-      /** The name of the label that was added or removed. */
+      /** For `labeled` and `unlabeled`: the name of the label. */
       readonly label?: string
       readonly sender: Owner
     }
@@ -33,9 +33,9 @@ export type HostEvent =
       readonly kind: 'push'
       readonly repository: Repository
       readonly ref: string
-      /** `null` for a new branch. */
+      /** The branch's last commit before the push; `null` for a new branch. */
       readonly before: string | null
-      /** `null` for a deleted branch. */
+      /** The branch's last commit after the push; `null` for a deleted branch. */
       readonly after: string | null
       readonly sender: Owner
     }

@@ -1,4 +1,4 @@
-/** Issues and labels in the state. Issues and pull requests share one sequence of numbers. */
+/** The records of issues, labels and events of issues in the code host's state. Issues and pull requests share one sequence of numbers. */
 import { z } from 'zod'
 
 const Time = z.iso.datetime()
@@ -10,15 +10,15 @@ export const Issue = z.object({
   title: z.string(),
   body: z.string().nullable(),
   author: z.string(),
-  /** The App whose token the issue was opened with; `null` when it was opened on a page. */
+  /** The App with whose token the issue was opened; `null` when it was opened on a page. */
   viaApp: z.int().positive().nullable(),
   /** The names of the issue's labels. */
   labels: z.array(z.string()).readonly(),
   createdAt: Time,
   updatedAt: Time,
-  /** When somebody last changed the title or the text; `null` when nobody did. */
+  /** When somebody last changed the title or the text; `null` when nobody changed them. */
   editedAt: Time.nullable(),
-  /** Who last changed the title or the text; `null` when nobody did, or when it is unknown. */
+  /** Who last changed the title or the text; `null` when nobody changed them, and when unknown. */
   editedBy: z.string().nullable().default(null),
   closed: z.object({ at: Time, by: z.string(), reason: z.enum(['completed', 'not_planned']) }).nullable(),
 })
@@ -31,7 +31,7 @@ export const Label = z.object({
   description: z.string().nullable(),
 })
 
-/** Something that happened to an issue, and who did it. */
+/** An event of an issue or pull request: a label was added or removed, or it was closed or reopened. */
 export const IssueEvent = z.object({
   id: z.int().positive(),
   repositoryId: z.int().positive(),
@@ -46,11 +46,11 @@ export type Issue = Readonly<z.infer<typeof Issue>>
 export type Label = Readonly<z.infer<typeof Label>>
 export type IssueEvent = Readonly<z.infer<typeof IssueEvent>>
 
-/** The most issues of one repository; further ones are refused. */
+/** The most issues of one repository. Further issues are refused. */
 export const mostIssues = 5_000
 /** The most labels of one issue, as on GitHub. */
 export const mostLabels = 100
 /** The most labels of one repository. */
 export const mostLabelsOfAll = 1_000
-/** The most events of one issue that are remembered. */
+/** The most events of one issue. Older events are dropped. */
 export const mostEvents = 300

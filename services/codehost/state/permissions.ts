@@ -1,4 +1,4 @@
-/** What accounts may do at the local code host: by owning a repository, by their role in it, and by what their token covers. */
+/** The permissions of accounts at the local code host, by ownership, by role in a repository, and by the limits of their token. */
 import { organizationOf, sameName, type Account } from './accounts.ts'
 
 /** Whether the account may push, merge and create repositories under `ownerLogin`. */
@@ -12,7 +12,7 @@ export function mayWrite(account: Account | undefined, ownerLogin: string): bool
 const owns = ({ login }: Account, ownerLogin: string): boolean =>
   sameName(login, ownerLogin) || (organizationOf(ownerLogin)?.owners.includes(login) ?? false)
 
-/** The fields of a repository that decide who may do what. */
+/** The fields of a repository on which permissions depend. */
 interface Guarded {
   readonly id: number
   readonly owner: string
@@ -20,11 +20,11 @@ interface Guarded {
   readonly collaborators: readonly { readonly login: string; readonly role: Role }[]
 }
 
-/** GitHub's roles, from the least to the most. */
+/** GitHub's roles, from the role with the fewest permissions to the role with the most. */
 export const roleNames = ['read', 'triage', 'write', 'maintain', 'admin'] as const
 export type Role = (typeof roleNames)[number]
 
-/** The role of an account in a repository, whatever token it uses. */
+/** The role of an account in a repository. The limits of its token are not considered. */
 export function roleOf(account: Account, repository: Guarded): Role | 'none' {
   if (account.type === 'Bot') {
     if (mayWrite(account, repository.owner)) return 'write'
@@ -38,19 +38,19 @@ const hasRole = (account: Account, repository: Guarded, least: Role): boolean =>
   return role !== 'none' && roleNames.indexOf(role) >= roleNames.indexOf(least)
 }
 
-/** Whether the repository is covered by the token, if that is one of an App. */
+/** Whether the account's token allows access to the repository. Only tokens of Apps have limits. */
 const isReached = ({ reach }: Account, repository: Guarded): boolean =>
   reach === undefined || (reach.writesUnder(repository.owner) && reach.covers(repository))
 
-/** Whether the account may push to the repository, and merge. */
+/** Whether the account may push to the repository and merge in it. */
 export const mayPush = (account: Account | undefined, repository: Guarded): boolean =>
   account !== undefined && isReached(account, repository) && hasRole(account, repository, 'write')
 
-/** Whether the account may label and close issues. */
+/** Whether the account may label and close issues in the repository. */
 export const mayTriage = (account: Account, repository: Guarded): boolean =>
   isReached(account, repository) && hasRole(account, repository, 'triage')
 
-/** Whether the account may read the repository: everybody if it is public, else only those who have a role in it. */
+/** Whether the account may read the repository. Everybody may read a public repository, and only people with a role may read a private one. */
 export function mayRead(account: Account | undefined, repository: Guarded): boolean {
   if (!repository.isPrivate) return true
   if (!account || !isReached(account, repository)) return false

@@ -1,4 +1,4 @@
-/** Reviews and comments on pull requests and issues in the state. `number` is the number of the pull request or issue in its repository. */
+/** The records of reviews and comments in the code host's state. `number` is always the number of the pull request or issue. */
 import { z } from 'zod'
 
 const Time = z.iso.datetime()
@@ -10,31 +10,31 @@ const said = {
   repositoryId: z.int().positive(),
   number: z.int().positive(),
   author: z.string(),
-  /** The App whose token the text was written with; `null` when it was written on a page. */
+  /** The App with whose token the text was written; `null` when it was written on a page. */
   viaApp: z.int().positive().nullable(),
   body: z.string(),
   createdAt: Time,
   updatedAt: Time,
-  /** When somebody last changed the text; `null` when nobody did. */
+  /** When somebody last changed the text; `null` when nobody changed it. */
   editedAt: Time.nullable(),
 }
 
-/** A comment on a pull request as a whole, or on an issue. */
+/** A comment on an issue or on a whole pull request. */
 export const IssueComment = z.object({
   ...said,
-  /** Who last changed the text; `null` when nobody did, or when it is unknown. */
+  /** Who last changed the text; `null` when nobody changed it, and when unknown. */
   editedBy: z.string().nullable().default(null),
 })
 
-/** A review of a pull request as a whole. */
+/** A review of a whole pull request. */
 export const Review = z.object({
   ...said,
   state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED']),
-  /** The head commit that was reviewed. */
+  /** The head commit of the pull request that was reviewed. */
   commitId: Sha,
 })
 
-/** A comment on lines of a diff. Line numbers are those of the file at `commitId`, or at `baseId` on the left side. */
+/** A comment on lines of a diff. Lines are numbered as in the file at `commitId`, or at `baseId` on the left side. */
 export const ReviewComment = z.object({
   ...said,
   reviewId: z.int().positive(),
@@ -46,13 +46,13 @@ export const ReviewComment = z.object({
   startLine: z.int().positive().nullable(),
   startSide: z.enum(['LEFT', 'RIGHT']).nullable(),
   commitId: Sha,
-  /** The commit at which the branch had forked from its base when the comment was written. */
+  /** The common ancestor of the pull request's branch and its base when the comment was written. */
   baseId: Sha,
-  /** The diff from the header of the hunk to the commented line. */
+  /** The hunk of the diff up to the commented line. */
   diffHunk: z.string(),
 })
 
-/** A thread: comments on the same lines that answer each other. */
+/** A thread: a comment on lines and the replies to it. */
 export const ReviewThread = z.object({
   id: z.int().positive(),
   repositoryId: z.int().positive(),

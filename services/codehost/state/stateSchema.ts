@@ -1,4 +1,4 @@
-/** The state of the local code host without the repositories themselves. Times are ISO 8601; of tokens, only the SHA-256 is stored. */
+/** The state of the local code host, without the content of git repositories. Times are in ISO 8601. Of each token, only the SHA-256 is stored. */
 import { z } from 'zod'
 import { roleNames } from './permissions.ts'
 import { Issue, IssueEvent, Label } from './issueRecords.ts'
@@ -7,7 +7,7 @@ import { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecor
 const Time = z.iso.datetime()
 const Sha = z.string().regex(/^[0-9a-f]{40,64}$/)
 
-/** A token pair that lets an app act for a person. */
+/** A pair of tokens with which an app can act on behalf of a person. */
 const Grant = z.object({
   login: z.string(),
   clientId: z.string(),
@@ -17,7 +17,7 @@ const Grant = z.object({
   refreshExpiresAt: Time,
 })
 
-/** A browser in which a person chose an account. */
+/** The session of a browser in which a person chose an account. */
 const Session = z.object({ login: z.string(), hash: z.string(), expiresAt: Time })
 
 const Repository = z.object({
@@ -26,11 +26,11 @@ const Repository = z.object({
   name: z.string(),
   description: z.string().nullable(),
   isPrivate: z.boolean(),
-  /** The path or address that a seed was imported from; `null` for a repository that was created here. */
+  /** The path or address from which the repository was imported as a seed; `null` if it was created on the code host. */
   source: z.string().nullable(),
-  /** The branch that HEAD names, even if it does not exist yet. */
+  /** The branch that HEAD names, even if this branch does not exist yet. */
   defaultBranch: z.string(),
-  /** The last commit of the default branch, for which `language` was determined. */
+  /** The last commit of the default branch. `language` was determined from its files. */
   defaultTip: Sha.nullable(),
   language: z.string().nullable(),
   createdAt: Time,
@@ -57,12 +57,12 @@ const PullRequest = z.object({
   head: z.string(),
   base: z.string(),
   headSha: Sha,
-  /** The last commit of the base branch at the time when the pull request was last open. */
+  /** The last commit of the base branch; for a merged or closed pull request, as of its end. */
   baseSha: Sha,
   createdAt: Time,
   updatedAt: Time,
   closedAt: Time.nullable(),
-  /** `commit` is `null` when the commits reached the base branch by a push. */
+  /** `commit` is the merge commit; `null` when the pull request's commits reached the base branch by a push. */
   merged: z.object({ at: Time, by: z.string().nullable(), commit: Sha.nullable() }).nullable(),
 })
 

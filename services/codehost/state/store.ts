@@ -1,4 +1,4 @@
-/** The state in one JSON file. Changes run one after the other, and each is on disk before it is confirmed. */
+/** Keeps a state in one JSON file. Changes run one after the other, and each change is on disk before it is confirmed. */
 import { serialize } from '#platform/async/queue.ts'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { z } from 'zod'
 import { DamagedData, NewerData } from '#platform/ports/faults.ts'
 import { emptyState, State } from './stateSchema.ts'
 
-/** Reads and changes a state: by default that of the code host. */
+/** Reads and changes a state. By default, this is the state of the code host. */
 export interface Store<Kept = State> {
-  /** The state as last written. */
+  /** The state as it was last written to disk. */
   current(): Kept
   /**
-   * Changes the state. `change` must be pure and may throw to refuse. Changes run one after the other. Resolves when the file contains the new state.
-   * If writing fails, the old state stays in force.
+   * Changes the state. `change` must be pure, and may throw to refuse the change. Changes run one after the other. Resolves when the file contains
+   * the new state. If writing fails, the state does not change.
    */
   update<Answer>(change: (state: Kept) => readonly [Kept, Answer]): Promise<Answer>
   /** Waits for running writes. */
@@ -28,7 +28,7 @@ export interface StateFile<Kept> {
 
 const codeHostFile: StateFile<State> = {
   name: 'code-host.json',
-  // Version 1 had no reviews and issues, so these are empty.
+  // A file of version 1 has no reviews and issues, so their lists get the default, which is empty.
   schema: z.preprocess(
     (json) =>
       z.object({ version: z.literal(1) }).safeParse(json).success && typeof json === 'object'
@@ -95,7 +95,7 @@ async function write(path: string, state: unknown): Promise<void> {
   const file = await open(beside, 'w', 0o600)
   try {
     await file.writeFile(JSON.stringify(state, null, 1))
-    // If the rename reached the disk before the content, a power cut would leave an empty file.
+    // Without `sync`, the renamed file could be on disk before its content, and a power cut would leave an empty file.
     await file.sync()
   } finally {
     await file.close()

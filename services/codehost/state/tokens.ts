@@ -1,14 +1,15 @@
-/** Tokens and sessions: random, stored as hashes, and found by hash. All functions except `newToken` are pure. */
+/** Tokens and sessions in the code host's state. They are random, and only their hashes are stored. All functions except `newToken` are pure. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Grant, Session, State } from './stateSchema.ts'
 
 const hour = 3_600_000
-/** The lifetime of a GitHub App's user tokens: 8 hours, and about 6 months for refreshing them. */
+/** The lifetime of an access token, in milliseconds, as with GitHub Apps. */
 export const accessLife = 8 * hour
+/** The lifetime of a refresh token, in milliseconds: about 6 months, as with GitHub Apps. */
 export const refreshLife = 15_897_600_000
 const sessionLife = 30 * 24 * hour
 
-/** More grants than a person with several browsers needs; the oldest are dropped first. */
+/** The most grants of a person. The oldest are dropped first. */
 const grantsPerAccount = 50
 const sessionsPerAccount = 20
 
@@ -17,21 +18,21 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** A random token with GitHub's prefix, such as `ghu_` for a person's access and `ghr_` to refresh it. */
 export function newToken(prefix: `${string}_`): string {
   const length = prefix === 'ghr_' ? 76 : 36
-  // 248 is 4 * 62: larger bytes would make the first letters of the alphabet more likely.
+  // Bytes from 248, which is 4 * 62, are left out, because they would make the first letters of the alphabet more likely.
   const letters = [...randomBytes(length * 2)].filter((byte) => byte < 248).slice(0, length)
   return prefix + letters.map((byte) => alphabet.charAt(byte % alphabet.length)).join('')
 }
 
-/** The form in which a token is stored. Random tokens need no salt. */
+/** The hash of a token, which is stored in place of the token. Random tokens need no salt. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** A new pair of tokens in plain text, which the server does not keep. */
+/** A new pair of tokens in plain text, which is not stored. */
 export interface IssuedTokens {
   readonly access: string
   readonly refresh: string
 }
 
-/** The state with a new grant for `login`, and without expired ones. */
+/** The state with a new grant for `login`. Expired grants are dropped. */
 export function withGrant(
   state: State,
   issued: IssuedTokens,
@@ -49,19 +50,19 @@ export function withGrant(
   return { ...state, grants: lastOf(alive, grant.login, grantsPerAccount - 1).concat(added) }
 }
 
-/** The grant of an access token that has not expired. */
+/** The grant of an access token; `undefined` when the token is unknown or has expired. */
 export function grantByAccess(state: State, token: string, now: Date): Grant | undefined {
   const hash = tokenHash(token)
   return state.grants.find((grant) => grant.accessHash === hash && isAfter(grant.accessExpiresAt, now))
 }
 
-/** The grant that an access token belongs to, even if the token has expired. */
+/** The grant to which an access token belongs, even if the token has expired. */
 export function grantOfAccess(state: State, token: string): Grant | undefined {
   const hash = tokenHash(token)
   return state.grants.find((grant) => grant.accessHash === hash)
 }
 
-/** The grant of a refresh token that has not expired. */
+/** The grant of a refresh token; `undefined` when the token is unknown or has expired. */
 export function grantByRefresh(state: State, token: string, now: Date): Grant | undefined {
   const hash = tokenHash(token)
   return state.grants.find((grant) => grant.refreshHash === hash && isAfter(grant.refreshExpiresAt, now))
@@ -73,7 +74,7 @@ export const withoutGrants = (state: State, ended: (grant: Grant) => boolean): S
   grants: state.grants.filter((grant) => !ended(grant)),
 })
 
-/** The state with a browser session for `login`, and without expired ones. */
+/** The state with a new browser session for `login`. Expired sessions are dropped. */
 export function withSession(state: State, token: string, login: string, now: Date): State {
   const added: Session = {
     login,
@@ -84,7 +85,7 @@ export function withSession(state: State, token: string, login: string, now: Dat
   return { ...state, sessions: lastOf(alive, login, sessionsPerAccount - 1).concat(added) }
 }
 
-/** The login of the person whose browser session has this token. */
+/** The login of the account that was chosen in the browser session with this token; `undefined` when there is no such session. */
 export function sessionLogin(state: State, token: string, now: Date): string | undefined {
   const hash = tokenHash(token)
   return state.sessions.find((session) => session.hash === hash && isAfter(session.expiresAt, now))?.login

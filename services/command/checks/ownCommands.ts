@@ -1,6 +1,6 @@
 /**
- * Recognises messages that begin with the name of a command which the repository or the person defines. An own command may have the name of one that
- * is otherwise refused; the agent then runs the own command.
+ * Recognises messages that begin with the name of a command that the repository or the person defines. Such a command may have the name of a command
+ * that is otherwise refused. The message is then accepted, and the agent runs the defined command.
  */
 import type { AgentName } from '#domain/agents.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -14,7 +14,7 @@ import type { CommandServices } from '../services.ts'
 interface Place {
   readonly projectId: string
   readonly ownerId: string
-  /** `null` for a new task. */
+  /** The id of the task; `null` for a new task. */
   readonly taskId: string | null
   readonly branch: string
 }
@@ -43,7 +43,7 @@ export async function isOwnCommand(
   return found?.abilities.some((ability) => ability.kind !== 'subagent' && ability.name === name) ?? false
 }
 
-/** Like `isOwnCommand`, for a message to an existing task. If `agent` is `null`, the message is for the task's agent. */
+/** Like `isOwnCommand`, for a message to an existing task. With the agent `null`, the message is for the task's agent. */
 export async function isOwnCommandInTask(
   services: Services,
   taskId: string,

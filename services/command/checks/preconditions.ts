@@ -1,6 +1,6 @@
 /**
- * Refuses writes that are known to fail later, because no runner can run the agent, or the repository has no such branch. When that is unknown
- * because no runner or code host answers, the write passes, and the run reports the failure.
+ * Refuses writes whose run would certainly fail, because no runner can run the agent, or because the repository does not have the branch. If no
+ * runner or code host answers, the write is accepted, and the run reports the failure.
  */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -17,7 +17,7 @@ import type { CommandServices } from '../services.ts'
 type Knowing = Pick<CommandServices, 'agents' | 'commands'>
 type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
 
-/** Throws `agent_unavailable` when no connected runner can run the agent, either with the server's key or with the key that would pay. */
+/** Throws `agent_unavailable` when no connected runner can run the agent, neither with the server's key nor with the key of the person or project. */
 export async function requireAgent(
   name: AgentName,
   by: Paying,
@@ -35,8 +35,8 @@ interface Work {
 }
 
 /**
- * Throws `agent_unavailable` when no runner can run the agent that a message is for: the agent it names, or the task's. A message that the task
- * already has passes, so that a repeated request gets the first answer.
+ * Throws `agent_unavailable` when no runner can run the agent of a message, which is `agent` or else the task's agent. A message that the task
+ * already has is accepted, so that a repeated request gets the same answer as the first.
  */
 export async function requireAgentOfMessage(
   {
@@ -51,7 +51,7 @@ export async function requireAgentOfMessage(
   )
 }
 
-/** Throws `agent_unavailable` when no runner can run the agent of the turn that is to be retried. */
+/** Throws `agent_unavailable` when no runner can run the agent of the turn that a retry would repeat. */
 export async function requireAgentOfRetry(work: Work, services: Knowing): Promise<void> {
   await requireAgentOf(work, services, (state) => {
     const again = 'execution' in state.phase ? undefined : retriedOf(state)
@@ -81,7 +81,9 @@ interface NewTask {
   readonly agent: AgentName
 }
 
-/** Throws when the task's first run is known to fail. An existing task passes, so that a repeated request gets the first answer. */
+/**
+ * Throws when the new task's first run would certainly fail. If the task exists, it is accepted, so that a repeated request gets the first answer.
+ */
 export async function requireStartable(newTask: NewTask, services: KnowingHost): Promise<void> {
   const { state } = await services.commands.load(task, taskStream(newTask.taskId))
   if (state.kind !== 'none') return
@@ -103,13 +105,13 @@ interface Host {
   readonly codeHost: Pick<CodeHost, 'branch' | 'branches'>
 }
 
-/** Whether the code host says that the repository has no such branch. `false` also when there is no answer within two seconds. */
+/** Whether the repository lacks the branch, according to the code host. `false` also when the code host does not answer within two seconds. */
 export async function isWithout(
   project: OfProject,
   { branch, ownerId }: Pick<NewTask, 'branch' | 'ownerId'>,
   { access, codeHost }: Host,
 ): Promise<boolean> {
-  // Most tasks start from the default branch. It may be pushed later, so waiting for the code host is not worthwhile.
+  // Most tasks start from the default branch. Even if it is missing, somebody may push it before the run, so the code host is not asked.
   if (branch === project.defaultBranch) return false
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const ask = async () => {
@@ -120,7 +122,7 @@ export async function isWithout(
   return withinOr(hostTimeoutMs, ask().catch(unlessDefect), false)
 }
 
-/** A refusal by the code host is not reported here: the run will meet it too and give the reason. */
+/** Ignores refusals of the code host, because the run will be refused too and will report the reason. Throws any other error again. */
 function unlessDefect(thrown: unknown): false {
   if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
   return false

@@ -1,4 +1,7 @@
-/** Removes the workspace and then the branch of a task whose pull request is over. The runner is first, because it says whether the work is saved. */
+/**
+ * The clean-up of a task whose pull request was merged or closed: removes the workspace, and then the branch. The runner comes first, because it says
+ * whether the work is saved.
+ */
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { whyNotOver } from '#domain/task/codeHost/cleanUp.ts'
@@ -21,7 +24,7 @@ export interface TaskCleanUpServices extends BranchCleanUp {
   readonly commands: Pick<Commands, 'load'>
 }
 
-/** Together with the rest of the request, this is less than the client's timeout of 30 s. */
+/** How long to wait for the runner, so that the whole request takes less than the client's timeout of 30 s. */
 const runnerTimeoutMs = 15_000
 
 /** Cleans up and returns the outcomes for branch and workspace. Errors of the code host and the runner become outcomes. */
@@ -32,7 +35,7 @@ export async function cleanUp(
   const workspace = await removeWorkspace(services, state)
   const whyKept = async () =>
     workspace === 'in_use' ? workspace : await whyBranchIsKept(services, state.taskId)
-  // Looks for the branch even if it must stay, since it may be deleted already.
+  // The code host is asked even if the branch must stay, because the branch may be deleted already.
   return { branch: await cleanUpBranch(services, state, whyKept), workspace }
 }
 
@@ -46,8 +49,8 @@ async function removeWorkspace(
 }
 
 /**
- * Why the branch must stay, according to the log: the task was continued, or its work was not merged and no runner has found it saved, now or
- * earlier. `null` when it may be deleted.
+ * Why the branch must stay, according to the log. `in_use`: the task was continued. `only_copy`: the work was not merged, and no runner has found it
+ * saved. `null` when the branch may be deleted.
  */
 async function whyBranchIsKept(
   { commands }: Pick<TaskCleanUpServices, 'commands'>,
@@ -66,9 +69,9 @@ export interface BranchCleanUp {
 }
 
 /**
- * Deletes the branch with the token of the task's owner, and returns the outcome. Only our own branches are deleted: those with a name of ours, that
- * still have the commit at which the pull request ended, and that nobody else uses. `whyKept` is called right before the deletion. Errors of the code
- * host become outcomes.
+ * Deletes the branch with the token of the task's owner, and returns the outcome. A branch is deleted only if Flightdeck named it, if it still has
+ * the last commit of the pull request, and if nobody else uses it. `whyKept` is called right before the deletion. Errors of the code host become
+ * outcomes.
  */
 export async function cleanUpBranch(
   services: BranchCleanUp,
@@ -86,13 +89,13 @@ export async function cleanUpBranch(
   const head = pullRequest?.observed?.headCommit
   if (!task || !project || branch === null || head === undefined || !isOurBranch(branch)) return 'not_ours'
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  // When the code host stops answering, the last step decides the outcome.
+  // If the code host stops answering, the outcome depends on the step.
   let step: Step = 'looking'
   try {
     const token = await access.tokenOf(ownerId)
     const { id, defaultBranch } = await codeHost.repository(token, repository)
     const isBase = [defaultBranch, task.branch, task.recorded?.baseBranch].includes(branch)
-    // Another repository may have taken over the name.
+    // Another repository may have the same name by now.
     const isOther = pull?.repositoryId != null && pull.repositoryId !== id
     if (isBase || isOther) return 'not_ours'
     const stands = async (): Promise<'gone' | 'moved' | 'as_it_was'> => {
@@ -105,7 +108,7 @@ export async function cleanUpBranch(
     step = 'checking'
     if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'in_use'
     if (await isUsedByOthers(documents, { project, taskId, branch })) return 'in_use'
-    // GitHub deletes the branch whatever commit it has by then, so this check comes right before the deletion.
+    // GitHub deletes a branch whatever its last commit is, so the commit is checked again right before the deletion.
     const last = await stands()
     if (last !== 'as_it_was') return last
     const kept = await whyKept()
@@ -142,8 +145,8 @@ const page = 200
 const maxPages = 5
 
 /**
- * Whether another task on the repository, of any person, works on the branch or starts from it. Tasks whose own pull request is over do not count. A
- * branch that more than a thousand tasks name counts as used.
+ * Whether another task of any person, in the same repository, works on the branch or starts from it. Tasks whose pull request was merged or closed do
+ * not count. A branch that more than a thousand tasks name counts as used.
  */
 async function isUsedByOthers(
   documents: Pick<Documents, 'find' | 'getMany'>,
@@ -168,7 +171,7 @@ function isAtWork({ status, pullRequest, pullRequestPending, laterWork }: TaskDo
   return !isOver || isRunning || pullRequestPending || laterWork === true
 }
 
-/** Whether one of the tasks is on the same repository as the project. */
+/** Whether one of the tasks is in the same repository as the project. */
 async function areOn(
   documents: Pick<Documents, 'getMany'>,
   { id, githubRepoId, githubOwner, githubRepoName }: ProjectDocument,

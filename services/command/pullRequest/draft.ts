@@ -1,4 +1,4 @@
-/** Makes a task's pull request at the code host a draft, or marks it as ready. */
+/** Makes a task's pull request at the code host a draft, or ready for review. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
@@ -6,7 +6,7 @@ import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import { executeOnTask, type CommandServices } from '../services.ts'
 
-/** Records who requested the change, makes it at the code host, and records the new state. Throws `Fault` and CodeHostFault. */
+/** Records who requested the change, changes the pull request at the code host, and records its new state. Throws Fault and CodeHostFault. */
 export async function setDraft(
   services: CommandServices,
   taskId: string,
@@ -26,7 +26,7 @@ export async function setDraft(
     : commands.load(task, taskStream(taskId))
 }
 
-/** The code host's id of the task's pull request. With `number`, throws when the task has another pull request by now. */
+/** The code host's id of the task's pull request. If `number` is given, throws when the task's pull request now has another number. */
 export async function pullRequestNode(
   { documents }: CommandServices,
   taskId: string,

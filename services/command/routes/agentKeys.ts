@@ -1,4 +1,4 @@
-/** Writes of a person's own keys for the models of agents. A key is stored in the vault, and never in an event. */
+/** The write of a person's own keys for the models of agents. A key is stored in the vault, and never in an event. */
 import { setAgentKey } from '#domain/api/agentKeys.schema.ts'
 import { endingOf } from '#domain/agentKeys.ts'
 import { userStream } from '#domain/kernel/streams.ts'
@@ -17,7 +17,7 @@ export const agentKeyRoutes: readonly Route<CommandServices>[] = [
     const holder = { kind: 'person', id: user.id } as const
     const execute = (command: UserCommand) =>
       commands.execute(userDecider, stream, command, { actor, commandId })
-    // A repeated request must not overwrite a key that was set since.
+    // A repeated request must not overwrite a key that another request has set since then.
     const isNew = !(await commands.hasTakenEffect(userDecider, stream, commandId))
     const remove = async () => {
       if (isNew) await modelKeys.remove(holder, provider)

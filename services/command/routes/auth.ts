@@ -1,4 +1,4 @@
-/** Writes of the signed-in person's own data. */
+/** The writes for the signed-in person's account: profile, onboarding, connection to the code host, sessions, and deletion. */
 import {
   completeOnboarding,
   deleteAccount,
@@ -19,7 +19,7 @@ import { route, written, type CommandServices } from '../services.ts'
 export const authRoutes: readonly Route<CommandServices>[] = [
   route(updateProfile, identified, async ({ body, ...request }, services) => {
     const { user } = request
-    // A client that sends only one of the names sets both; one that sends both sets each.
+    // If a client sends only one of the names, both names are set to it.
     const name = body.name ?? body.fullName ?? user.name
     const fullName = body.fullName ?? body.name ?? user.fullName
     const email = body.email === undefined ? user.email : body.email
@@ -35,7 +35,7 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     )
   }),
   route(disconnectGitHub, signedIn, async (request, services) => {
-    // The grant is ended before that is recorded. If the code host fails, the person stays connected and can try again.
+    // The grant at the code host is ended first, and then the event is recorded. If the code host fails, the person can try again.
     await services.access.end(request.user.id)
     return {
       success: true as const,

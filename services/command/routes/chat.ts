@@ -1,4 +1,4 @@
-/** Writes on a task's chat. */
+/** The writes for a task's chat and its queue of messages. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   editMessage,
@@ -91,7 +91,7 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** The body with the agent of the message; commands and notes have none. */
+/** Throws when no runner can run the agent of the message. Commands and notes need no agent. */
 async function withAgent(
   { params, body, commandId }: Pick<CallRequest<typeof sendMessage>, 'params' | 'body' | 'commandId'>,
   services: CommandServices,
@@ -114,7 +114,7 @@ async function answerMessage(
   return { success: true as const, chatMessage, ...placed }
 }
 
-/** The message as the API shows it, after the write. */
+/** The message after the write, as the API shows it. */
 async function messageAfter(
   services: CommandServices,
   taskId: string,

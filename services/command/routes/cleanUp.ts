@@ -1,4 +1,4 @@
-/** The route that cleans up a task whose pull request is over: the branch at the code host, and the workspace on the server. */
+/** The write that cleans up a task after its pull request: it removes the branch at the code host and the workspace on the runner. */
 import { v5 as uuidv5 } from 'uuid'
 import { cleanUpTask } from '#domain/api/cleanUp.schema.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -9,7 +9,7 @@ import { cleanUp } from '../pullRequest/cleanUp.ts'
 import { answerTask, executeOnTask, ownTask, route, type CommandServices } from '../services.ts'
 
 export const cleanUpRoutes: readonly Route<CommandServices>[] = [
-  // A repeated request, even after a crash, tries only what was not removed yet.
+  // A request that is repeated, for example after a crash, tries to remove only the rest.
   route(cleanUpTask, signedIn, ownTask, async ({ params: { taskId }, ...request }, services) => {
     const { actor, commandId: requestId } = request
     const executed = await executeOnTask(services, taskId, request, { type: 'RequestCleanUp', requestId })

@@ -1,4 +1,4 @@
-/** Creates alternatives to a task: the same task with another agent, model or message, from the same commit. */
+/** The write that creates an alternative to a task: the same task with another agent, model or message, from the same commit. */
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { addAlternative } from '#domain/api/comparison.schema.ts'
@@ -40,7 +40,7 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
         branch,
         messageId: uuidv5('message', commandId),
         executionId: uuidv5('execution', commandId),
-        // A command that took effect before needs no copies of images.
+        // If the command already took effect, no copies of images are needed.
         images: isKnown ? [] : await copies(services, images, original.taskId, taskId),
         mode: original.questions.mode,
         comparedTo: { taskId: original.taskId, title, baseCommit: original.baseCommit },
@@ -59,8 +59,8 @@ interface Place {
 }
 
 /**
- * Creates an alternative after it got a place in the original's comparison, so that a comparison never has too many. The place is freed if the
- * alternative is not created; after a crash in between, `relatedTasks.ts` frees it.
+ * Reserves a place in the original's comparison, and then calls `create`, so that a comparison never has too many tasks. If the alternative is not
+ * created, the place is freed; after a crash, `relatedTasks.ts` frees it.
  */
 async function inItsPlace<T>(
   services: CommandServices,
@@ -69,7 +69,7 @@ async function inItsPlace<T>(
 ): Promise<T> {
   if (isKnown) return create()
   const { title } = original
-  // These commands get new ids, so that only the state of the original decides whether they have an effect, and not whether a request was sent before.
+  // These commands get random ids, so that the state of the original alone decides whether they have an effect, even for a repeated request.
   const tell = (command: TaskCommand) =>
     executeOnTask(services, original.taskId, { ...request, commandId: randomUUID() }, command)
   const deleted = await deletedOf(services, original)
@@ -77,7 +77,7 @@ async function inItsPlace<T>(
   try {
     return await create()
   } catch (fault) {
-    // Only frees a place that this request took.
+    // A place that another request reserved is not freed.
     if (events.length > 0) await tell({ type: 'RemoveAlternative', taskId }).catch(() => undefined)
     throw fault
   }
@@ -105,7 +105,7 @@ async function originalOf({ commands }: CommandServices, taskId: string): Promis
   return state.kind === 'task' ? state : request
 }
 
-/** Copies the images of one task under the key of another. Copies that no event names are removed later. */
+/** Copies the images of the task `from`, encrypted with the key of the task `to`. Copies that no event names are removed later. */
 async function copies(
   { blobs }: CommandServices,
   images: readonly NamedImage[],

@@ -1,4 +1,4 @@
-/** Asks the runners to run a project's setup command again, for the tasks that follow. */
+/** The write that asks a runner to rebuild a project's environment: to run its setup command again for later tasks. */
 import { rebuildProjectEnvironment } from '#domain/api/environment.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { signedIn } from '#platform/http/guards.ts'

@@ -1,4 +1,4 @@
-/** Writes on feedback: sending it to the agent, dismissing it, retrying its reply, resolving its threads; and making pull requests drafts. */
+/** The writes for feedback on a pull request, and the write that makes the pull request a draft or ready for review. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   answerFeedback,
@@ -62,7 +62,7 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
     if (threads.length === 0) throw new Fault('not_found', 'There is no thread to resolve here.')
     const nodeId = await pullRequestNode(services, taskId, number)
     const token = await services.access.tokenOf(request.user.id)
-    // Resolving a resolved thread again changes nothing at the code host.
+    // A repeated request does no harm, because resolving a resolved thread changes nothing.
     const count = await services.codeHost.resolveThreads(token, nodeId, threads)
     if (count === 0)
       throw new Fault('not_found', 'The threads of this feedback are gone from the pull request.')
@@ -73,7 +73,7 @@ export const feedbackRoutes: readonly Route<CommandServices>[] = [
   route(answerFeedback, signedIn, ownTask, async ({ params, ...request }, services) => {
     const { feedbackId } = params
     const { commit } = await feedbackNow(services, params)
-    // Checks the access now, so that a person without access gets an error immediately rather than another failed reply.
+    // This throws for a person without access to the code host, who would otherwise see only later that the reply failed again.
     await services.access.tokenOf(request.user.id)
     const command = { type: 'AnswerFeedback', feedbackId, commit } as const
     return answered(services, params, await executeOnTask(services, params.taskId, request, command))

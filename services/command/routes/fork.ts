@@ -1,4 +1,4 @@
-/** Creates tasks from turns. */
+/** The write that creates a task from a turn of another task. */
 import { v5 as uuidv5 } from 'uuid'
 import { forkTask } from '#domain/api/fork.schema.ts'
 import { titleOf } from '#domain/api/tasks.ts'
@@ -42,7 +42,7 @@ type Fork = Pick<CallRequest<typeof forkTask>, 'body'> & {
   readonly request: Person & { readonly commandId: string }
 }
 
-/** The command that creates the new task, with the snapshot copied under its key. */
+/** The command that creates the new task, with a copy of the snapshot, encrypted with the new task's key. */
 async function forkedFrom(services: CommandServices, fork: Fork) {
   const { sourceId, taskId, body, request } = fork
   const { user, commandId } = request
@@ -79,13 +79,13 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
   } as const
 }
 
-/** The model and effort for the new task: a choice for another agent is dropped, and the effort also when the model changes. */
+/** The model and effort for the new task. A choice for another agent is dropped. The effort is dropped too if another model was chosen. */
 function modelFor({ modelAgent, codexModel, effort }: TaskDocument, agent: string, chosen?: string | null) {
   if (chosen != null) return { codexModel: chosen }
   return modelAgent === agent ? { codexModel, effort: effort ?? null } : { codexModel: null }
 }
 
-/** What the new task starts from. A command that took effect before needs no copies, so it gets the recorded origin. */
+/** The turn from which the new task starts, with copies of its snapshot. If the command already took effect, no copies are made. */
 async function originOf(
   services: CommandServices,
   { taskId, body: { executionId }, request: { commandId } }: Fork,
@@ -109,7 +109,7 @@ async function originOf(
   }
 }
 
-/** Copies blobs from the key of one task to that of another. Copies that no event names are removed later. */
+/** Makes a function that copies a blob of the task `from`, encrypted with the key of the task `to`. Copies that no event names are removed later. */
 function copier({ blobs }: CommandServices, from: string, to: string) {
   return async (ref: BlobRef): Promise<BlobRef> => {
     const bytes = await blobs.get(scopeOfStream(taskStream(from)), ref)
@@ -121,7 +121,7 @@ function copier({ blobs }: CommandServices, from: string, to: string) {
 const transcriptMessages = 100
 const page = 200
 
-/** The conversation up to the end of a turn as text: its latest messages, without undone turns. */
+/** The conversation up to the end of a turn as text. It has only the latest messages, and no messages of undone turns. */
 async function transcriptUpTo(
   { documents }: CommandServices,
   source: LiveTask,
@@ -144,7 +144,7 @@ async function transcriptUpTo(
   )
 }
 
-/** The executions that were not undone at the end of the given one. */
+/** The ids of the executions that counted at the end of the execution `executionId`, because they were not undone. */
 function countingIn({ points }: RestorePoints, executionId: string): ReadonlySet<string> {
   const at = points.findLastIndex((point) => point.executionId === executionId)
   return new Set(countingAt(points, at).map((point) => point.executionId))

@@ -1,4 +1,4 @@
-/** Writes on MCP servers. The value of a header is stored in the vault, and never in an event. */
+/** The writes and tests of MCP servers. The value of a header is stored in the vault, and never in an event. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   setOwnMcpServers,
@@ -68,7 +68,7 @@ interface Choice {
   /** The id of the project or the person. */
   readonly id: string
   readonly stream: string
-  /** Whether the command has not taken effect yet. */
+  /** False for a repeated request whose command already took effect. */
   readonly isNew: boolean
   readonly commandId: string
   readonly before: readonly McpServer[]
@@ -84,7 +84,7 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
   const servers = identified.map((one) => serverOf(one.input, one.id))
   if (isNew) {
     inputs.forEach((input, index) => refuseUnknown(input, index, before))
-    // Values are stored before the servers are recorded: a value without a server does no harm, but a server without its value would fail.
+    // The values of headers are stored before the servers are recorded. A value without a server does no harm, but a server without its value fails.
     for (const one of identified) {
       const value = valueIn(one.input)
       if (value !== undefined && !(await services.mcpHeaders.set(id, one.id, value)))
@@ -92,7 +92,7 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
     }
   }
   const executed = await choice.execute(servers)
-  // All at once, since each may wait for its authorization server.
+  // All servers are handled at once, because each may have to wait for its authorization server.
   await Promise.all(
     (isNew ? before : []).map(async (old) => {
       const now = servers.find((server) => server.id === old.id)
@@ -119,7 +119,7 @@ const hasHeader = (server?: McpServer) => server?.kind === 'remote' && server.au
 const signInUrl = (server?: McpServer) =>
   server?.kind === 'remote' && server.auth.kind === 'oauth' ? server.url : undefined
 
-/** Refuses to use a stored value for another origin than the one it was entered for. */
+/** Refuses an unknown id, and refuses to send the stored value of a header to another origin than before. */
 function refuseUnknown(input: McpServerInput, index: number, before: readonly McpServer[]): void {
   const old = before.find(({ id }) => id === input.id)
   if (input.id !== undefined && old === undefined)
@@ -137,7 +137,7 @@ function refuseUnknown(input: McpServerInput, index: number, before: readonly Mc
     throw new Fault('invalid_input', 'Enter the value of the header.', `servers.${index}.auth.value`)
 }
 
-/** The runner has 10 s to connect, and 10 s more to get the list of tools. */
+/** How long to wait for a test. The runner may take 10 s to connect, and 10 s to get the list of tools. */
 const testedWithinMs = 25_000
 
 async function tested(

@@ -1,4 +1,4 @@
-/** Signs in at remote MCP servers, and out of them. Tokens are stored in the vault, and never in an event. */
+/** The writes that begin, finish and end sign-ins at remote MCP servers. Tokens are stored in the vault, and never in an event. */
 import {
   beginOwnMcpSignIn,
   beginProjectMcpSignIn,
@@ -41,7 +41,7 @@ export const mcpSignInRoutes: readonly Route<CommandServices>[] = [
     const begun = await services.mcpSignIns.begun({ userId: user.id, sessionId }, query)
     const { of, id, serverId, name, url } = begun.place
     if (of === 'project') await ownProject({ ...request, params: { projectId: id } }, services)
-    // The server may have been changed or removed meanwhile.
+    // The MCP server may have been changed or removed since the sign-in began.
     if ((await signInServer(services, begun.place, serverId)).url !== url)
       throw new Fault('not_found', noServer)
     await services.mcpSignIns.complete(begun, query)
@@ -77,8 +77,8 @@ async function signInServer({ commands }: CommandServices, owner: McpOwner, serv
 }
 
 /**
- * The origin that a sign-in returns to. Without a public address, the origin that the page names is accepted only on loopback, as the codes are sent
- * there.
+ * The origin to which a sign-in returns: the public address of this server. Without a public address, `origin` is accepted if it is on loopback, and
+ * no other origin, because authorization codes are sent there.
  */
 function originOf({ publicUrl }: CommandServices, origin: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin

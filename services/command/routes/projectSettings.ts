@@ -1,4 +1,4 @@
-/** Writes on the settings that a project's tasks run with. A secret is stored in the vault, and never in an event. */
+/** The writes of a project's settings and secrets. A secret is stored in the vault, and never in an event. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   removeProjectSecret,
@@ -22,10 +22,10 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...request }, services) => {
-    // The key comes first, because its provider may refuse it, and then nothing else must be changed.
+    // The model key comes first: if its provider refuses the key, no other setting may change.
     if (body.modelKey) await setModelKey(services, params.projectId, request, body.modelKey)
     const { setupCommand, variables, egress, modelFetches } = body
-    // Each command has its own id, derived from the request's, so that a repeated request changes nothing again.
+    // Each command has an id that is derived from the request's command id, so that a repeated request changes nothing.
     for (const [name, command] of rulesIn(body))
       await executeOnProject(
         services,
@@ -48,14 +48,14 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
     if (await isNew(services, projectId, request.commandId)) {
       await refuseEarly(services, projectId, command)
       await refuseTooMuch(services, projectId, { name, value: body.value })
-      // Stores the value before the name: a listed name must have a value, but a value without a name is never used.
+      // The value is stored before the event with the name is recorded. A listed name must have a value, but a value without a name is never used.
       if (!(await services.projectSecrets.set(projectId, name, body.value))) throw noProject()
     }
     return shown(services, projectId, await executeOnProject(services, projectId, request, command))
   }),
   route(removeProjectSecret, signedIn, ownProject, async ({ params, ...request }, services) => {
     const { projectId, name } = params
-    // A repeated request must not remove a value that was set since.
+    // A repeated request must not remove a value that another request has set since then.
     if (await isNew(services, projectId, request.commandId))
       await services.projectSecrets.remove(projectId, name)
     const { position } = await executeOnProject(services, projectId, request, { type: 'RemoveSecret', name })
@@ -85,7 +85,7 @@ async function setModelKey(
   )
 }
 
-/** The commands for the other settings of the body, each with a name from which its command id is derived. */
+/** The commands for the settings in the body that `ChangeSettings` does not cover. Each has a name, from which its command id is derived. */
 function rulesIn(
   body: BodyOf<typeof updateProjectSettings>,
 ): readonly (readonly [name: string, command: ProjectCommand])[] {
@@ -108,7 +108,7 @@ async function isNew(services: CommandServices, projectId: string, commandId: st
   return !(await services.commands.hasTakenEffect(projectDecider, projectStream(projectId), commandId))
 }
 
-/** Throws for everything that would be refused later, before anything is changed. */
+/** Throws if the command would be refused, before the vault is changed. */
 async function refuseEarly(
   services: CommandServices,
   projectId: string,
@@ -120,8 +120,8 @@ async function refuseEarly(
 }
 
 /**
- * Throws when all secrets of the project together would exceed the limit. Two requests at once may both pass, which does no harm: output can still be
- * searched for secrets of twice the limit.
+ * Throws when all secrets of the project together would exceed the limit. Two requests at the same time may exceed it together, which does no harm:
+ * output can be searched for secrets of twice the limit.
  */
 async function refuseTooMuch(
   { commands, projectSecrets }: CommandServices,

@@ -1,4 +1,4 @@
-/** Writes on projects, and the creation of repositories at the code host. */
+/** The writes of projects, and the write that creates a repository at the code host. */
 import { viewerOf } from '#domain/appPermissions.ts'
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
@@ -42,7 +42,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const repository = await reach(named, user.id, services).catch((fault: unknown) => {
       throw ofAddress(fault)
     })
-    // Requests of one person run one after the other, so that the second sees the project of the first.
+    // Requests of one person run one after the other, so that a second request for the same repository sees the first project.
     const answer = await services.serialized(user.id, async () => {
       await refuseSecond(repository, projectId, user, services)
       return executeAndShow(projectId, request, services, {
@@ -74,7 +74,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   route(syncProject, signedIn, ownProject, async ({ params, ...request }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
-    // A repeated request starts no second sync: the end of the first may be recorded already, and the second would never end.
+    // A repeated request starts no sync, because its command at the end may have taken effect already, and then the sync would never end.
     if (!request.again)
       await executeOnProject(
         services,
@@ -89,7 +89,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const { before, last, refusal } = read
     for (const command of before)
       await executeOnProject(services, params.projectId, { ...request, commandId: randomUUID() }, command)
-    // A refused request gets another command id, so that a repeat with the same key is tried again.
+    // After a refusal, the command gets another id, so that a repeated request reads the repository again.
     const commandId = refusal ? randomUUID() : request.commandId
     const answer = await executeAndShow(params.projectId, { ...request, commandId }, services, last)
     if (refusal) throw refusal
@@ -101,12 +101,12 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** How far the code host's clock may be behind. */
+/** How far the code host's clock may be behind this server's, in milliseconds. */
 const clocksApartMs = 60_000
 
 /**
- * Creates a repository once per request. A repeated request first looks for the repository, since a crash may have prevented the record of its
- * creation.
+ * Creates a repository, only once for repeated requests. A repeated request first looks for the repository at the code host, because a crash may have
+ * prevented the record of its creation.
  */
 async function makeRepository(
   body: BodyOf<typeof createRepository>,
@@ -122,7 +122,7 @@ async function makeRepository(
   const before = await commands.load(repositoryRequest, stream)
   if (before.state.kind === 'accepted' && before.state.made !== null)
     return { repository: repositoryOf(before.state.made), position: before.position }
-  // The request is recorded first. Later, the code host cannot tell which request created the repository.
+  // The request is recorded first, because the code host does not say which request created a repository.
   if (before.state.kind === 'none') {
     const accepting = { type: 'AcceptRequest', userId: user.id, digest: idempotency.digestOf(body) } as const
     const cause = { actor, commandId: uuidv5('accept', commandId), correlationId: requestId }
@@ -154,7 +154,7 @@ async function makeRepository(
   return { repository: repositoryOf(recorded), position: executed.position }
 }
 
-/** The person's repository of this name, if it was created after the request. */
+/** The person's repository with this name, if it was created after the time `at` of the request. */
 async function madeSince(
   at: string,
   name: string,
@@ -200,14 +200,14 @@ async function reach(
   }
 }
 
-/** Turns a fault about the repository into one that names the field of its address. */
+/** Turns a fault about the repository into a fault that names the field `repoUrl`. */
 function ofAddress(thrown: unknown): unknown {
   const isOfRepository =
     thrown instanceof CodeHostFault && (thrown.kind === 'not_found' || thrown.kind === 'forbidden')
   return isOfRepository ? faultOfHost(thrown, 'repoUrl') : thrown
 }
 
-/** Refuses a second project for the same repository and person, unless the command is a repeated one. */
+/** Refuses a second project of the same person for the same repository. */
 async function refuseSecond(
   repository: HostRepository,
   projectId: string,

@@ -1,4 +1,4 @@
-/** The route that requests a pull request and waits for the outcome. */
+/** The write that requests a pull request and waits for the outcome. */
 import { v5 as uuidv5 } from 'uuid'
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { Fault, faultCodes, type FaultDetails } from '#domain/kernel/errors.ts'
@@ -13,7 +13,7 @@ import type { Route } from '#platform/http/route.ts'
 import { setDraft } from '../pullRequest/draft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
-/** Less than the client's timeout of 30 s, so that the client gets an answer and may ask again. */
+/** How long to wait for the outcome. This is less than the client's timeout of 30 s, so that the client gets an answer and may ask again. */
 const outcomeTimeoutMs = 25_000
 
 export const pullRequestRoutes: readonly Route<CommandServices>[] = [
@@ -60,19 +60,19 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** Whether the task's pull request is a draft, as far as known: a new one may not have been read yet. */
+/** Whether the task's pull request is a draft. `false` also for a new pull request that was not read yet. */
 async function isDraft({ documents }: CommandServices, taskId: string): Promise<boolean> {
   const task = await documents.get(tasksView, taskId)
   return task?.pullRequest?.state === 'draft'
 }
 
-/** How long the code host asked the person to wait; a minute if that is unknown, or if it asked the App to wait. */
+/** How long the code host asked the person to wait. A minute if this is unknown, and if the code host asked the App to wait. */
 async function waitOf({ access, codeHost }: CommandServices, userId: string): Promise<FaultDetails> {
   const waitMs = codeHost.waitMs(await access.tokenOf(userId))
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }
 }
 
-/** Title and body of a pull request for which the person wrote none. An open pull request keeps the title and body that it has. */
+/** A proposed title and body, if the person did not write both. `null` for an open pull request, which keeps its title and body. */
 async function proposed(
   services: CommandServices,
   taskId: string,

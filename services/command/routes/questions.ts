@@ -1,4 +1,4 @@
-/** Routes for answering an agent's questions. */
+/** The write that answers a question of an agent. */
 import { v5 as uuidv5 } from 'uuid'
 import { answerQuestion } from '#domain/api/questions.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -45,7 +45,7 @@ async function questionNow(
   return found
 }
 
-/** Adds the question, with the answer that counts, to a refusal. */
+/** Throws the refusal of an answer, with the question and the answer that counts in it. */
 async function withQuestion(
   services: CommandServices,
   taskId: string,

@@ -1,4 +1,4 @@
-/** Writes on tasks: creating, running, stopping and deleting them. */
+/** The writes of tasks: preparing, creating, changing, running, stopping and deleting them. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   cancelTask,
@@ -151,7 +151,7 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
   route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
     const { taskId, branch, agent, codexModel = null } = body
     const { state } = await services.commands.load(task, taskStream(taskId))
-    // If the task exists by now, whoever owns it, no preparation is needed.
+    // A task that exists needs no preparation. This does not depend on its owner.
     if (state.kind !== 'none') return { success: true as const }
     const request = {
       taskId,

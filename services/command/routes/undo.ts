@@ -1,4 +1,4 @@
-/** Undoes turns. */
+/** The write that undoes a turn. */
 import { v5 as uuidv5 } from 'uuid'
 import { undoTurn } from '#domain/api/fork.schema.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -16,7 +16,7 @@ import {
   type CommandServices,
 } from '../services.ts'
 
-/** A restore takes well under a second. If it takes longer, the answer says that it is not done. */
+/** How long to wait until the files are restored, which usually takes less than a second. */
 const restoreTimeoutMs = 10_000
 
 export const undoRoutes: readonly Route<CommandServices>[] = [

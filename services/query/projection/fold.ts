@@ -1,4 +1,4 @@
-/** Folds events into stored documents, a batch at a time: for the projector, and for rebuilding read models. */
+/** Folds events into stored documents, one batch after the other. The projector and the rebuilding of read models use this. */
 import { LRUCache } from 'lru-cache'
 import type { Position, UnreadableReason } from '#domain/kernel/event.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
@@ -16,22 +16,25 @@ export interface FoldEngines extends Pick<Engines, 'log' | 'logger'> {
 }
 
 export interface Fold {
-  /** Folds a batch in the order of the log, and then sets the given checkpoint. */
+  /** Folds a batch of events, which must be in the order of the log, and then sets the checkpoint. */
   fold(
     events: readonly LogRecord[],
     checkpoint: { projection: string; position: Position } | null,
   ): Promise<void>
-  /** Stops folding a quarantined stream, and records that in its documents; `position` is how far the log was folded. */
+  /** Stops folding a stream in quarantine, and marks its documents. `position` is the position up to which the log was folded. */
   setAside(flawed: Flawed, position: Position): Promise<void>
 }
 
-/** Lists documents that were too large to be stored. The stored versions are older, and nothing may be folded onto them. */
+/**
+ * The collection with the names of documents that became too large to be stored. Their stored versions are too old, so no event may be folded into
+ * these.
+ */
 export const oversized: Collection = { name: 'oversized', indexes: [] }
 
-/** Collections that a fold uses in addition to those of the views. */
+/** The collections that a fold uses besides the collections of the views. */
 export const besides: readonly Collection[] = [oversized, quarantine]
 
-/** The view with its documents stored under another name. */
+/** The view with its documents in another collection. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
   return { ...view, collection }
 }
@@ -39,15 +42,15 @@ export function placed<D extends ViewDocument>(view: View<D>, collection: string
 interface OpenFold extends FoldEngines {
   readonly views: readonly View<ViewDocument>[]
   readonly wanted: EventFilter
-  /** Documents that were too large to be stored, by the names from `markOf`. */
+  /** The documents in `oversized`, by the names from `markOf`. */
   readonly stale: Set<string>
-  /** Streams in quarantine. */
+  /** The names of the streams in quarantine. */
   readonly flawed: Set<string>
-  /** The last events of recently folded streams, which the next event must follow. */
+  /** The last event of each recently folded stream, to check that the next event follows it. */
   readonly heads: LRUCache<string, { readonly revision: number; readonly hash: string }>
 }
 
-/** Opens a fold of the views into the collections with their names. */
+/** Opens a fold of the views into their collections. */
 export async function openFold(views: readonly View<ViewDocument>[], engines: FoldEngines): Promise<Fold> {
   const { store } = engines
   const fold: OpenFold = {
@@ -74,7 +77,7 @@ async function foldBatch(
   checkpoint: Parameters<Fold['fold']>[1],
 ): Promise<void> {
   const { store, views, wanted } = fold
-  // Events that no view needs, such as all terminal output, are not even decrypted.
+  // Events that no view needs, such as terminal output, are not decrypted.
   const { events, bad } = await readable(
     fold,
     stored.filter((event) => matches(wanted, event)),
@@ -82,7 +85,7 @@ async function foldBatch(
   const folded = (await Promise.all(views.map((view) => changesOf(fold, view, events)))).flat()
   const changes = [...folded, ...(await flawsOf(fold, bad, folded))]
   const together = changes.flatMap((change) => whole(fold, change))
-  // The checkpoint comes last. A crash before it repeats the batch, and every write does nothing then.
+  // The checkpoint comes last. After a crash before it, the batch is folded again, which changes nothing.
   try {
     await store.apply(together, checkpoint)
     applied(fold, together)
@@ -93,7 +96,7 @@ async function foldBatch(
   }
 }
 
-/** Folds a document from the beginning of its stream up to the event before the given one, because the stored version is too old. */
+/** Folds a document again, from the beginning of its stream up to the event before this one, because the stored version is too old. */
 async function caughtUp<D extends ViewDocument>(
   fold: OpenFold,
   view: View<D>,
@@ -151,7 +154,7 @@ async function changesOf<D extends ViewDocument>(
   return [...changes.values()]
 }
 
-/** The change, and the removal of the mark that the stored document is too old. */
+/** The change and, if the document was in `oversized`, its removal from there. */
 function whole(fold: OpenFold, change: Change): readonly Change[] {
   const mark = markOf(change.collection, idOf(change))
   if (!fold.stale.has(mark)) return [change]
@@ -163,7 +166,7 @@ function applied(fold: OpenFold, changes: readonly Change[]): void {
     if (collection === oversized.name && kind === 'remove' && 'id' in change) fold.stale.delete(change.id)
 }
 
-/** Applies changes one at a time. A document that is too large keeps its stored version and is marked; all others are stored. */
+/** Applies changes one at a time. A document that is too large is listed in `oversized`, and its stored version stays. */
 async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const together = whole(fold, change)
@@ -181,7 +184,7 @@ async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promis
   }
 }
 
-/** The streams in the batch, among those that were not seen before, whose first events were removed from the log; and why each cannot be read. */
+/** By stream, why it cannot be read: for those streams of the batch whose first events were removed from the log. Known streams are not checked. */
 async function withoutBeginning(
   fold: OpenFold,
   stored: readonly LogRecord[],
@@ -205,7 +208,7 @@ async function withoutBeginning(
   return faults
 }
 
-/** The readable events, and for each unreadable stream its first unreadable event. */
+/** The readable events of the batch, and the first unreadable event of each stream that has one. */
 async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   const opened = await Promise.allSettled(stored.map(fold.log.open))
   const cut = await withoutBeginning(fold, stored)
@@ -235,7 +238,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
     if (fault === undefined) {
       if (result?.status === 'fulfilled') events.push(result.value)
     } else if (isOfLaterVersion(fault)) {
-      // The event is from a newer version. Events of the stream that this version knows are still folded.
+      // A newer version of the server recorded the event. Other events of its stream are still folded.
       fold.logger.warn({ stream, revision, type: event.type }, 'skipped an event of a newer version')
     } else {
       fold.logger.error({ err: fault }, 'stream set aside: its events are no longer folded')
@@ -246,7 +249,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   return { events, bad }
 }
 
-/** Quarantines the streams that cannot be read further, and records that in their documents. */
+/** The changes that put unreadable streams into quarantine and mark their documents. */
 async function flawsOf(
   fold: OpenFold,
   bad: readonly { readonly event: LogRecord; readonly fault: UnreadableEvent }[],

@@ -1,4 +1,7 @@
-/** Changes of the catalog, which says for each read model which stored copy (generation) may be read, and which is being built. Has no side effects. */
+/**
+ * Pure functions that change the catalog. A generation is one stored copy of a read model. The catalog says which generation of each read model may
+ * be read, and which is being built.
+ */
 import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { generationName, type Build, type Catalog, type Generation } from '#platform/ports/readStore.ts'
@@ -7,17 +10,17 @@ type Views = readonly View<ViewDocument>[]
 /** A catalog after a change, without its new revision. */
 type Changed = Omit<Catalog, 'revision'>
 
-/** Whether the read models were folded from another log, or from later events than this log has. */
+/** Whether the read models were folded from another log. `isBeyond` says that they were folded from more events than the log has. */
 export function isForeign({ log }: Catalog, identity: LogIdentity, isBeyond: boolean): boolean {
   return isBeyond || (log !== null && (log.logId !== identity.logId || log.epoch !== identity.epoch))
 }
 
-/** The catalog at the start of a projector, without generations of another log and without an unfinished build. */
+/** The catalog at the start of a projector: without an unfinished build and, if the catalog is `foreign`, without live generations. */
 export function begun(catalog: Catalog, identity: LogIdentity, foreign: boolean): Changed {
   return { ...catalog, log: identity, building: null, ...(foreign && { live: {} }) }
 }
 
-/** The views that have to be built: new ones, changed ones, and those that an operator requested. */
+/** The views that must be built: new and changed views, and views for which an operator requested a rebuild. */
 export function missing({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, views: Views): Views {
   return views.filter(({ collection, version }) => {
     const generation = live[collection]
@@ -25,7 +28,7 @@ export function missing({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, view
   })
 }
 
-/** Views that were built by a newer version, and that this version must not fold. */
+/** The views that a newer version of the server has built, so that this version must not fold them. */
 export function newer({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, views: Views): Views {
   return views.filter(
     ({ collection, version }) =>
@@ -33,7 +36,7 @@ export function newer({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, views:
   )
 }
 
-/** The next generation of each of the views. */
+/** A name and version for the next generation of each view. */
 export function nextGenerations({ last }: Pick<Catalog, 'last'>, views: Views): Build['generations'] {
   return Object.fromEntries(
     views.map(({ collection, version }): [string, Generation] => [
@@ -43,7 +46,7 @@ export function nextGenerations({ last }: Pick<Catalog, 'last'>, views: Views): 
   )
 }
 
-/** Makes new generations live at once, when there are no events to fold into them. */
+/** The catalog with new generations live at once, for a log without events to fold. */
 export function madeAtOnce(catalog: Catalog, generations: Build['generations']): Changed {
   return withLive({ ...catalog, last: catalog.last + 1 }, generations)
 }
@@ -52,7 +55,7 @@ export function building(catalog: Catalog, build: Build): Changed {
   return { ...catalog, last: catalog.last + 1, building: build }
 }
 
-/** Makes the built generations live; `undefined` when another process is building by now. */
+/** The catalog with the built generations live; `undefined` when another process has begun a build since. */
 export function swapped(catalog: Catalog, generations: Build['generations']): Changed | undefined {
   if (!isBuilding(catalog, generations)) return undefined
   return withLive({ ...catalog, building: null }, generations)
@@ -64,7 +67,7 @@ export function isBuilding({ building: build }: Catalog, generations: Build['gen
   )
 }
 
-/** Stored generations that nobody reads or builds. */
+/** The names of stored generations that nobody reads or builds. */
 export function unused({ live, building: build }: Catalog, stored: readonly string[]): readonly string[] {
   const used = [...Object.values(live), ...Object.values(build?.generations ?? {})].map(({ name }) => name)
   return stored.filter((name) => !used.includes(name))

@@ -1,6 +1,6 @@
 /**
- * The projector folds the log into the read models, batch by batch. Read models of another log or of another version are rebuilt beside the live
- * ones, and replace them when they have caught up.
+ * The projector folds the log into the read models, one batch after the other. Read models that belong to another log or to an older version are
+ * built again in new collections, which replace the old ones when they have all events.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Engines } from '#platform/compose.ts'
@@ -19,7 +19,7 @@ import { besides, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
 
-/** Called with what an operator should know about quarantined streams, whenever that changes. */
+/** Called with sentences for the operator about streams in quarantine, whenever their number changes. */
 export type TellQuarantine = (sentences: readonly string[]) => void
 
 export type ProjectorEngines = Pick<
@@ -27,7 +27,7 @@ export type ProjectorEngines = Pick<
   'eventStore' | 'readStore' | 'bus' | 'log' | 'logIdentity' | 'logger' | 'clock' | 'emit'
 >
 
-/** How read models are rebuilt: by what, in how many parallel parts, and how long replaced ones are kept for running calls. */
+/** How read models are rebuilt: the function that does the work, the number of parallel parts, and how long replaced collections are kept. */
 export interface Rebuilding {
   readonly doWork: DoWork
   readonly parts: number
@@ -46,17 +46,17 @@ interface Projector extends ProjectorEngines {
   readonly tell: TellQuarantine
   readonly rebuilding: Rebuilding
   readonly signal: AbortSignal
-  /** Runs batches, and replacements of read models, one after the other. */
+  /** Runs batches and replacements of read models one after the other. */
   readonly serialized: Serialize
   reached: Position | null
-  /** The fold into the live read models; `null` while there are none. */
+  /** The fold into the live read models; `null` while no read model is live. */
   fold: Fold | null
   subscription: Subscription | null
-  /** Streams whose quarantine is recorded in documents and known to viewers, with the first event that is not folded. */
+  /** By stream, the first event that is not folded: for the streams in quarantine whose documents are marked and whose viewers know this. */
   readonly setAside: Map<string, number>
 }
 
-/** Starts at the checkpoint and runs until it is stopped. Publishes its position after each batch and every second. */
+/** Starts the projector at its checkpoint. It runs until it is stopped, and publishes its position after each batch and every second. */
 export async function startProjector(
   engines: ProjectorEngines,
   rebuilding: Rebuilding = { doWork: folding(engines), parts: 1, keptMs: 0 },
@@ -112,14 +112,14 @@ async function projectBatch(
 }
 
 /**
- * The position, but not beyond the head of the log: an event store that other products use too may have searched further, among their events. A
- * checkpoint beyond the head would mean that the log was replaced by an older copy.
+ * The position, or the head of the log if the position is beyond it. An event store that other products share may have searched their events beyond
+ * our head. No checkpoint may be beyond the head, because this means that the log was replaced by an older copy.
  */
 async function withinLog(projector: Projector, position: Position): Promise<Position | null> {
   return earliest([position, await projector.eventStore.head()])
 }
 
-/** Subscribes to the log after the position of the live read models, and folds into them from now on. */
+/** Subscribes to the log after the position of the live read models, and folds events into the live read models from now on. */
 async function follow(projector: Projector, catalog: Catalog): Promise<void> {
   const live = liveViews(catalog)
   await projector.readStore.prepare([...besides, ...live.map(collectionOf)])
@@ -136,7 +136,7 @@ async function follow(projector: Projector, catalog: Catalog): Promise<void> {
     )
 }
 
-/** Rebuilds views and makes them live. False when another process rebuilds them too. */
+/** Rebuilds views and makes them live. Returns `false` when another process has begun a build, so that this one does not count. */
 async function rebuild(projector: Projector, wanted: Views): Promise<boolean> {
   const head = await projector.eventStore.head()
   const progress: Progress[] = Array.from({ length: projector.rebuilding.parts }, () => ({
@@ -196,7 +196,7 @@ async function reportProgress(
   })
 }
 
-/** Runs between two batches: folds what the rebuilt read models still lack, and makes them live. */
+/** Folds the events that the rebuilt read models still lack, and makes them live. Runs between two batches. */
 async function putInPlace(
   projector: Projector,
   made: Views,
@@ -214,7 +214,7 @@ async function putInPlace(
     await foldMade.fold(events, null)
     after = events.at(-1)?.position ?? after
     if (events.length === batch) continue
-    // No read models are live, so their position becomes that of the rebuilt ones.
+    // If no read models are live, the projector's position becomes the position of the rebuilt read models.
     if (projector.fold === null) projector.reached = later(from, after)
     break
   }
@@ -233,7 +233,7 @@ async function putInPlace(
   return isDone
 }
 
-/** Drops generations that nobody reads, after all calls that may still read them have ended. */
+/** Drops generations that nobody reads. Waits first until calls that may still read them have ended. */
 async function tidy(projector: Projector, keptMs: number): Promise<void> {
   await pause(keptMs, undefined, { signal: projector.signal })
   await projector.readStore.removeAsides()
@@ -264,13 +264,13 @@ async function begin(projector: Projector): Promise<void> {
       { checkpoint, of: found.log, log: projector.logIdentity },
       'the read models belong to another log or are ahead of this one: rebuilding them',
     )
-  // The quarantine is about the other log. The rebuild finds unreadable streams of this one.
+  // The quarantine lists streams of the other log. The rebuild will find the unreadable streams of this log.
   if (foreign) await clearQuarantine(projector.readStore)
   const catalog = await changeCatalog(projector.readStore, (now) =>
     generations.begun(now, projector.logIdentity, foreign),
   )
   const hasLive = Object.keys(catalog.live).length > 0
-  // The catalog says that nothing is live, so readers are refused, and nobody mistakes the next checkpoint for this one.
+  // Without live read models, the old checkpoint means nothing. Readers are refused until read models are live.
   if (!hasLive) await projector.readStore.forget(mainProjection)
   projector.reached = hasLive ? checkpoint : null
   const wanted = generations.missing(catalog, views)
@@ -279,14 +279,14 @@ async function begin(projector: Projector): Promise<void> {
   else await follow(projector, catalog)
 }
 
-/** Whether a position is beyond the end of the log, because more events were folded than the log has now. */
+/** Whether a position is beyond the end of the log, so that more events were folded than the log has now. */
 async function isBeyond(projector: Projector, position: Position | null): Promise<boolean> {
   if (position === null) return false
   const head = await projector.eventStore.head()
   return head === null || comparePositions(position, head) > 0
 }
 
-/** Starts again after the log was replaced by an older copy of itself. */
+/** Starts again, after the log was replaced by an older copy. */
 async function beginAgain(projector: Projector): Promise<void> {
   await projector.subscription?.stop()
   projector.subscription = null
@@ -301,7 +301,7 @@ async function makeAtOnce(projector: Projector, wanted: Views): Promise<void> {
   await follow(projector, made)
 }
 
-/** Runs until it is stopped: rebuilds read models that are missing or requested, and drops unused ones. */
+/** Rebuilds missing and requested read models, and drops unused generations. Runs until the projector is stopped. */
 async function maintain(projector: Projector): Promise<void> {
   let pauseMs = firstPauseMs
   let isTidy = false
@@ -333,7 +333,7 @@ async function maintain(projector: Projector): Promise<void> {
   }
 }
 
-/** Records all quarantined streams in the documents, whichever process quarantined them, and tells viewers and the operator. */
+/** Marks the documents of all streams in quarantine, also of streams that another process put there, and tells viewers and the operator. */
 async function noteSetAside(projector: Projector): Promise<void> {
   const { readStore, bus, setAside, tell } = projector
   const before = setAside.size
@@ -353,7 +353,7 @@ function tellSetAside(tell: TellQuarantine, count: number): void {
   tell(count === 0 ? [] : [`${what} set aside. Run: npm start -- quarantine list`])
 }
 
-/** Runs after a full rebuild: streams that are no longer quarantined can be used again, and the others are recorded in the new documents. */
+/** After a full rebuild: tells viewers which streams are no longer in quarantine. The documents of the others will be marked again. */
 async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Promise<void> {
   const listed = new Set<string>()
   for await (const { id } of allFlawed(readStore)) listed.add(id)
@@ -363,7 +363,7 @@ async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Pr
   for (const stream of released) bus.publish('quarantine', { stream })
 }
 
-/** The views that can be read, each with the name under which its documents are stored. */
+/** The views that can be read, each with its live generation as its collection. */
 function liveViews({ live }: Catalog): Views {
   return views.flatMap((view) => {
     const generation = live[view.collection]
@@ -378,7 +378,7 @@ function collectionOf({ collection, indexes }: View<ViewDocument>): Collection {
   return { name: collection, indexes }
 }
 
-/** The earliest position; `null`, which is before all others, if one of them is `null`. */
+/** The earliest of the positions. `null` is the beginning of the log, before all other positions. */
 function earliest(positions: readonly (Position | null)[]): Position | null {
   return positions.reduce((first, position) =>
     first === null || position === null ? null : comparePositions(position, first) < 0 ? position : first,

@@ -1,4 +1,4 @@
-/** Builds generations of read models: folds the log into collections that nobody reads yet. The projector then makes them live. */
+/** Builds new generations of read models: folds the log into collections that nobody reads yet. The projector then makes these live. */
 import type { Position } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/registry.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -8,25 +8,25 @@ import { besides, openFold, placed } from './fold.ts'
 
 export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
-/** What to fold: for each collection the name of its generation, and which part of the streams, of how many parts. */
+/** A part of the work. `names` has the name of the new generation for each collection. The part folds the streams of part `index` of `of` parts. */
 export interface Part {
   readonly names: Readonly<Record<string, string>>
   readonly index: number
   readonly of: number
 }
 
-/** The progress of a part. */
+/** The progress of a part: how many events were folded, and the position of the last one. */
 export interface Progress {
   readonly events: number
   readonly position: Position | null
 }
 
-/** A piece of work for a thread. */
+/** A piece of work for a thread: folding a part, or dropping collections. */
 export type Work =
   | { readonly kind: 'fold'; readonly part: Part }
   | { readonly kind: 'drop'; readonly collections: readonly string[] }
 
-/** Does a piece of work; the signal aborts it. Folding returns the position up to which the part is complete. */
+/** Does a piece of work, until it is done or the signal aborts it. For `fold`, returns the position up to which the part is complete. */
 export type DoWork = (
   work: Work,
   tell: (progress: Progress) => void,
@@ -34,12 +34,12 @@ export type DoWork = (
 ) => Promise<Position | null>
 
 /**
- * The number of events folded at once. Each batch writes every document that it changes once: smaller batches need more writes, larger ones more
+ * The number of events in a batch. A batch writes each changed document once, so smaller batches need more writes, and larger batches need more
  * memory.
  */
 const batch = 2000
 
-/** Does the work with the given engines. */
+/** A `DoWork` that does the work in this thread, with the given engines. */
 export function folding(engines: RebuildEngines): DoWork {
   return async (work, tell, signal) => {
     if (work.kind === 'fold') return foldPart(engines, work.part, tell, signal)
@@ -62,7 +62,7 @@ async function foldPart(
   let after: Position | null = null
   let events = 0
 
-  /** Folds events into the store until no more come. Returns an end of the log up to which everything is folded. */
+  /** Folds events into the store until no more come. Returns the position of an end of the log up to which all events were folded. */
   async function foldInto(store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>): Promise<Position | null> {
     const fold = await openFold(made, { store, log, logger })
     for (let end: Position | null | undefined; ;) {
@@ -73,7 +73,7 @@ async function foldPart(
       events += stored.length
       tell({ events, position: after })
       if (stored.length === batch) continue
-      // If nothing more comes, everything up to the end that was read before has been folded.
+      // No more events come, so all events up to the end that was read in the round before have been folded.
       if (end !== undefined) return end
       end = await eventStore.head()
     }
@@ -83,7 +83,7 @@ async function foldPart(
   try {
     await aside.prepare([
       ...besides,
-      // Indexes for reading pages are only created in the collections to which the documents are copied.
+      // The fold needs only the first index, for `goneWith`. The collections to which the documents are copied get all indexes.
       ...made.map(({ collection, indexes, goneWith }) => ({
         name: collection,
         indexes: goneWith ? indexes.slice(0, 1) : [],
@@ -97,6 +97,6 @@ async function foldPart(
   } finally {
     await aside.close()
   }
-  // Folds the events that have arrived since.
+  // Folds the events that were recorded during the copying.
   return foldInto(readStore)
 }

@@ -1,4 +1,4 @@
-/** Rebuilds read models on separate threads, so that reads and writes do not have to wait. */
+/** Rebuilds read models in separate threads, so that requests need not wait. */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { StoresConfig } from '#platform/compose.ts'
@@ -6,28 +6,28 @@ import type { Rebuilding } from './projector.ts'
 import { folding, type DoWork, type Progress, type RebuildEngines, type Work } from './rebuild.ts'
 import type { Position } from '#domain/kernel/event.ts'
 
-/** The data that a thread is started with. */
+/** The data with which a thread is started. */
 export interface ThreadData {
   readonly config: StoresConfig & { readonly logLevel: string }
   readonly work: Work
 }
 
-/** The messages of a thread. */
+/** The messages that a thread sends. */
 export type ThreadMessage =
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'done'; readonly position: Position | null }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** The most threads. Each folds some 15,000 events a second: decrypting, folding and writing an event take about as long as reading it. */
+/** The most threads. One thread folds some 15,000 events a second. */
 const maxParts = 4
-/** A log with at most this many events is folded in this thread, since a new thread has to load the program first, which takes longer. */
+/** A log with at most this many events is folded in the server's own thread, because the start of a new thread would take longer. */
 const shortLog = 500
-/** How long replaced generations are kept. No call to a shared engine takes so long, so none reads a generation after that. */
+/** How long replaced generations are kept, in milliseconds. No call that reads a generation takes longer. */
 const keptMs = 15_000
-/** How long to wait for a thread to stop, which it does between two batches. */
+/** How long to wait for a thread to stop by itself, which it does between two batches. */
 const stopTimeoutMs = 5_000
 
-/** Does each part in a thread that opens the configured engines itself. A short log is folded with the engines of this thread. */
+/** Does the work in threads, each of which opens its own engines by the configuration. A short log is folded in this thread with `atHand`. */
 export function onThreads(config: ThreadData['config'], atHand: RebuildEngines): Rebuilding {
   const { dataDir, engines, masterKey, logLevel } = config
   const ofThread = { dataDir, engines, masterKey, logLevel }
@@ -75,7 +75,7 @@ function doWork(
       }
     })
     thread.on('error', (thrown) => (fault = thrown instanceof Error ? thrown : new Error(String(thrown))))
-    // Resolves only on exit, when the thread has closed everything.
+    // The promise settles only at the thread's exit, when the thread has closed its engines.
     thread.once('exit', () => {
       clearTimeout(ending)
       signal.removeEventListener('abort', stop)
@@ -85,7 +85,7 @@ function doWork(
   })
 }
 
-/** Starts a thread. The built server has the worker's file beside it; when run from sources, as in a test, an older Node needs a TypeScript loader. */
+/** Starts a thread. In the built server, the worker is a JavaScript file. From sources, as in tests, an older Node needs a loader for TypeScript. */
 function startThread(workerData: ThreadData): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('rebuildWorker.js', here), { workerData })

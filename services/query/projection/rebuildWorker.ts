@@ -1,4 +1,4 @@
-/** The thread that rebuilds read models. It does one piece of work with its own engines, reports progress, and ends. */
+/** The program of a thread that rebuilds read models: does one piece of work with its own engines, reports progress, and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
@@ -37,5 +37,5 @@ async function main({ config, work }: ThreadData): Promise<void> {
   }
 }
 
-// The cast holds because this process itself starts the thread with its data.
+// The cast holds because `rebuildThread.ts` starts this thread with `ThreadData`.
 await main(workerData as ThreadData)

@@ -1,4 +1,4 @@
-/** Reads of skills, commands and subagents, of files to mention, and of a person's own instructions. */
+/** The reads of skills, commands and subagents, of files to mention, and of a person's own instructions. */
 import { findProjectFiles, listProjectAbilities, listTaskAbilities } from '#domain/api/abilities.schema.ts'
 import { getInstructions } from '#domain/api/instructions.schema.ts'
 import { defaultAgent, type AgentName } from '#domain/agents.ts'
@@ -29,7 +29,7 @@ export const abilityRoutes: readonly Route<QueryServices>[] = [
   route(getInstructions, signedIn, fresh, async ({ user }, services) => ownOf(services, user.id)),
 ]
 
-/** A runner may have to fetch the repository first. */
+/** How long to wait for a runner, which may have to fetch the repository first. */
 const withinMs = 8_000
 
 async function abilitiesAt(services: QueryServices, place: Place, agent: AgentName) {

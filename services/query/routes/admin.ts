@@ -1,4 +1,4 @@
-/** The audit log, for administrators. Each read of it is recorded before it is answered, and refused if recording fails. */
+/** The reads of the audit log, for administrators. Each read is recorded before it is answered, and is refused if it cannot be recorded. */
 import {
   exportAuditLog,
   listAuditLog,
@@ -52,7 +52,7 @@ interface AuditQuery {
   readonly requestId: string
 }
 
-/** Records the request, and waits until the view has all earlier events. */
+/** Records the request, and waits until the audit log's documents have all earlier events. */
 async function record(
   kind: typeof RecordsRead | typeof RecordsExported,
   { query, actor, commandId, requestId }: AuditQuery,
@@ -75,7 +75,7 @@ interface Page {
   readonly limit: number
 }
 
-/** Entries of the period, from its beginning or end, or from the place of a cursor. */
+/** A page of entries that match the filter, from the beginning or end of its period on, or from `after` on. */
 async function page(
   { documents }: QueryServices,
   { person, task, from, to }: Filter,
@@ -115,7 +115,7 @@ async function* exported(
 
 const line = (value: AuditExportLine): string => `${JSON.stringify(value)}\n`
 
-/** Entries with the names of people and of secrets, which exist only as long as their keys. */
+/** The entries as the API shows them, with the names of people and secrets that were not erased. */
 async function presented(
   { documents, log }: QueryServices,
   entries: readonly AuditDocument[],

@@ -1,4 +1,4 @@
-/** Reads of a task's chat, command log and terminal: the latest page, oldest first. */
+/** The reads of a task's chat, command log, images and terminal. A page has the latest items, oldest first. */
 import {
   getChat,
   getCommands,
@@ -23,7 +23,7 @@ import type { Route } from '#platform/http/route.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
 
 const pageLength = 500
-/** How many messages, and how many tool calls, are searched for images. */
+/** The most messages with images, and the most tool calls with images, in an answer. */
 const mostWithImages = 1_000
 
 export const chatRoutes: readonly Route<QueryServices>[] = [
@@ -83,7 +83,7 @@ async function latest<D extends ViewDocument & { readonly order: string }>(
   return [...found].reverse()
 }
 
-/** Queued and running entries that come before the first entry of a page. */
+/** The queued and running entries that come before the first entry of a page. */
 async function openBefore(
   documents: Documents,
   taskId: string,
@@ -99,8 +99,8 @@ async function openBefore(
 }
 
 /**
- * The latest output, read backwards from its stream, so that a page costs only what it contains. Texts that the running execution is still writing
- * are included as deltas; finished texts are in the chat.
+ * The latest output, read backwards from the terminal's stream, so that not the whole stream must be read. Messages that the running execution is
+ * still writing are included as deltas. Finished messages are in the chat.
  */
 async function latestOutput(
   log: EventLog,

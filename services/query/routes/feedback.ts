@@ -1,4 +1,4 @@
-/** Reads of the feedback on a task's pull request. */
+/** The reads of the feedback on a task's pull request. */
 import { feedbackPage } from '#domain/api/feedback.ts'
 import { listFeedback, readFeedbackMessage } from '#domain/api/feedback.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -31,12 +31,12 @@ export const feedbackRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Whether the turn of the feedback may still fail or be cancelled. */
+/** Whether the feedback was sent and its turn may still fail or be cancelled. */
 function isUnderWay({ status, answer }: FeedbackDocument): boolean {
   return status === 'sent' && answer === 'none'
 }
 
-/** `null` when the history of the task cannot be read. */
+/** The state of the task; `null` when the task's stream cannot be read. */
 async function stateOf(
   commands: Pick<QueryServices['commands'], 'load'>,
   taskId: string,

@@ -1,4 +1,6 @@
-/** Figures of tasks: the person's own, or everybody's for administrators. Administrators' reads of everybody's figures are recorded. */
+/**
+ * The reads of figures: of the person's own tasks or, for administrators, of everybody's tasks. The audit log records reads of everybody's figures.
+ */
 import { exportFigures, getFigures, type FiguresGroup } from '#domain/api/figures.schema.ts'
 import { figuresLimits, type Scope } from '#domain/api/figures.ts'
 import { RecordsExported, RecordsRead } from '#domain/audit.ts'
@@ -48,7 +50,7 @@ function periodOf({ from, to }: Asking['query'], { clock }: QueryServices): Peri
   return { from: begin, to: end }
 }
 
-/** Throws unless the person may see the requested figures. Records the request if it is about others, or if it is an export. */
+/** Throws unless the person may see the requested figures. Records the request if it is for everybody's figures, or if it is an export. */
 async function allowed(
   kind: typeof RecordsRead | typeof RecordsExported,
   request: Asking,
@@ -75,7 +77,7 @@ async function figuresFor({ query, user }: Asking, { documents }: QueryServices,
   return { total: summed.total, groups: await groupsOf(documents, by, period, summed) }
 }
 
-/** A CSV table by RFC 4180, with a byte order mark, which tells spreadsheets that it is UTF-8. */
+/** The figures as CSV according to RFC 4180. The byte order mark tells spreadsheets that the text is in UTF-8. */
 async function* table(by: Grouping, groups: readonly FiguresGroup[]): AsyncGenerator<string> {
   yield `\uFEFF${lineOf([by, 'name', ...measures])}`
   for (const { key, name, figures } of groups)
@@ -84,7 +86,7 @@ async function* table(by: Grouping, groups: readonly FiguresGroup[]): AsyncGener
 
 const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
-/** A cell of the table. A text that a spreadsheet would take for a formula gets a leading quote. */
+/** A cell of the table. A text that a spreadsheet would take for a formula gets an apostrophe before it. */
 function cellOf(text: string): string {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain

@@ -1,4 +1,4 @@
-/** What the App can reach for a person: their installations, read with their own token, and their requests to owners. */
+/** The read of a person's access through the App: the installations that the person's token can reach, and the person's requests to owners. */
 import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
 import { missingAppPermissions } from '#domain/codeHostRights.ts'
@@ -15,16 +15,16 @@ import type {
 import { installationRequestsOf, unlessOfHost, withDetails } from '../installations.ts'
 import { route, type QueryServices } from '../services.ts'
 
-/** How long to wait for the counts of repositories. */
+/** How long to wait for the counts of repositories, and for the requests to owners. */
 const countTimeoutMs = 10_000
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubAccess, signedIn, fresh, ({ user, query }, services) => accessOf(services, user, query)),
 ]
 
-/** The services that access is read from. */
+/** The services from which the access is read. */
 export type AccessSources = Pick<QueryServices, 'hostApp' | 'gitHubAnswers'> & {
-  /** `null` with GitHub. The local code host has no GitHub Apps. */
+  /** The local code host, which has no GitHub Apps; `null` when the code host is GitHub. */
   readonly localCodeHost: object | null
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls'>
@@ -39,7 +39,7 @@ interface AccessQuery {
   readonly refresh?: 'true' | undefined
 }
 
-/** What the App can reach for the person. Cached for some minutes, unless the person asks for a refresh or returns from a change at the code host. */
+/** The person's access through the App. It is cached for some minutes, except for a refresh, and when the person returns from the code host. */
 export async function accessOf(
   sources: AccessSources,
   user: Pick<Person['user'], 'id' | 'githubId'>,
@@ -56,11 +56,11 @@ export async function accessOf(
     access.of(name, () => readAccess(sources, token, user), how)
   const answer = await answerTo({ again })
   if (returned === undefined || answer.installations?.some(({ id }) => id === returned)) return answer
-  // Anybody can make an address with any number in it, so the code host is asked whether the person has this installation.
+  // Anybody can write any number into an address, so the code host is asked whether the person has an installation with this number.
   if (answer.installations === null || !(await isTheirs(sources, token, returned)))
     throw new Fault('install_callback')
   if (answer.more > 0) return answer
-  // The cached answer is from before this installation.
+  // The person has the installation, so the answer is outdated and must be read again.
   access.forget(name, answer)
   return answerTo({ again: false })
 }
@@ -104,7 +104,7 @@ async function readAccess(
   }
 }
 
-/** `undefined` when the token is not from an App: then only the person's own permissions count. */
+/** The person's installations; `undefined` when the token is not from an App, so that only the person's own permissions count. */
 async function installationsOf(
   { codeHostApps }: AccessSources,
   token: string,
@@ -130,7 +130,7 @@ function presented(one: Installation, repositories: InstalledRepositories | null
   }
 }
 
-/** `null` when the code host does not say. */
+/** The repositories of an installation that the person can reach; `null` when the code host does not say. */
 async function repositoriesOf(
   { codeHostApps }: AccessSources,
   token: string,
@@ -140,7 +140,7 @@ async function repositoriesOf(
   return codeHostApps.repositoriesOf(token, query).catch(unlessOfHost)
 }
 
-/** Requests by this person, by their id. Empty when the App cannot list requests. */
+/** The person's requests to install the App. Empty when the App has no key to list requests. */
 async function requestsOf(sources: AccessSources, githubId: string | null): Promise<{ account: string }[]> {
   if (githubId === null || !(await sources.codeHostApps.hasKey())) return []
   const all = (await withinOr(countTimeoutMs, installationRequestsOf(sources), null)) ?? []

@@ -1,4 +1,6 @@
-/** The status of this server's App, for administrators. A part that could not be read says why, and the other parts are still there. */
+/**
+ * The read of the App's status, for administrators. If a part of the status cannot be read, it says why, and the answer still has the other parts.
+ */
 import { z } from 'zod'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import {
@@ -46,19 +48,19 @@ type Apps = Pick<
   | 'deliveries'
 >
 
-/** The services that the status is read from. */
+/** The services from which the status is read. */
 export interface RightsSources extends Pick<
   QueryServices,
   'hostApp' | 'eventStore' | 'clock' | 'gitHubAnswers'
 > {
-  /** `null` with GitHub. The local code host has no GitHub Apps. */
+  /** The local code host, which has no GitHub Apps; `null` when the code host is GitHub. */
   readonly localCodeHost: object | null
   readonly codeHostApps: Apps
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls' | 'ownToken'>
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
 }
 
-/** The App's status, and what is left of the requesting administrator's own rate limit. */
+/** The App's status, and the remaining requests in the rate limit of the administrator who asks. */
 export async function rightsOf(
   sources: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,
@@ -98,7 +100,7 @@ async function part<T extends object>(read: () => Promise<T>): Promise<Part<T>> 
   }
 }
 
-/** A sentence that names the App's key: the code host's own sentence would be about a person's token. */
+/** Why a part could not be read. For a refused key, the sentence is about the App, because the code host's own sentence is about a person's token. */
 const reasonOf = (fault: CodeHostFault | Fault): string =>
   fault instanceof CodeHostFault && ['unauthorized', 'not_found'].includes(fault.kind)
     ? "GitHub refuses the private key of the App, or no longer knows the App. Nothing of the App's work is done meanwhile, and no person's access takes its place. Make a new private key on the page of the App at GitHub, and start the server with GITHUB_APP_PRIVATE_KEY and the other variables of the App. Where the key is the right one, look at the clock of this server."
@@ -135,7 +137,7 @@ interface Detail {
   readonly left: RateLimit
 }
 
-/** `null` when the code host does not say. */
+/** The number of repositories of an installation, and its rate limit; `null` when the code host does not say. */
 async function detailOf(
   { codeHostApps }: Pick<RightsSources, 'codeHostApps'>,
   { id }: Installation,
@@ -187,14 +189,15 @@ async function deliveriesOf({ codeHostApps, eventStore, clock }: RightsSources) 
 
 const dayMs = 86_400_000
 const eventsAtOnce = 500
-/** The most reads of one day, enough for 10,000 deliveries, and the most days: those for which the code host keeps deliveries, and one more. */
+/** The most reads from the stream of one day, enough for 10,000 deliveries. */
 const maxReads = 20
+/** The most days whose streams are read. The code host keeps deliveries for one day less. */
 const maxDays = 5
-/** How far the code host's clock may be ahead of ours. */
+/** How far the code host's clock may be ahead of this server's, in milliseconds. */
 const skewMs = 300_000
 const WithGuid = z.object({ guid: z.string() })
 
-/** The GUIDs of these deliveries that are in the log. Reads the log from its end back to the time of the oldest of them. */
+/** The GUIDs of those `deliveries` that are in the log. Reads the log backwards until the time of the oldest delivery. */
 async function recordedOf(
   eventStore: QueryServices['eventStore'],
   deliveries: readonly HostDelivery[],
@@ -224,7 +227,7 @@ async function recordedOf(
   return found
 }
 
-/** What is left of the administrator's own limit; `null` without an account at the code host, or if the code host has no limits. */
+/** The administrator's own rate limit; `null` without a connected account, and for the local code host, which has no limits. */
 async function ownLimit(
   { access, codeHostApps, localCodeHost }: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,

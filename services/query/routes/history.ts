@@ -1,4 +1,4 @@
-/** Reads of a task's history: its events, its record, its changes as they were at some moment, its audit bundle, and the seals. */
+/** The reads of a task's history, of the changes at a moment in it, of the state of its record, of its audit bundle, and of the log's seals. */
 import { RecordsExported, type AuditedRecords } from '#domain/audit.ts'
 import {
   getRecordedChanges,
@@ -51,7 +51,7 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** The newest seal of the log, and the keys that sign it. */
+/** The newest seal of the log, and the keys that sign seals. */
 async function sealsOf({
   eventStore,
   vault,
@@ -68,7 +68,7 @@ async function sealsOf({
   }
 }
 
-/** Records in the audit log that somebody is about to get a copy of the task. */
+/** Records in the audit log that a person gets a copy of the task's history. */
 async function exported(
   records: AuditedRecords,
   task: Pick<TaskDocument, 'id'>,
@@ -93,7 +93,7 @@ const nothingChanged: GitDiff = {
   version: 0,
 }
 
-/** The changes that were recorded last up to a revision; `null` when there were none yet. */
+/** The last changes that were recorded up to a revision of the task; `null` when none were recorded. */
 async function changesAt(
   { log }: QueryServices,
   taskId: string,

@@ -1,4 +1,4 @@
-/** Reads of MCP servers. */
+/** The reads of the MCP servers of a project and of a person. */
 import { getOwnMcpServers, getProjectMcpServers } from '#domain/api/mcpServers.schema.ts'
 import { mcpServersView } from '#domain/views/mcpServers.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
@@ -32,5 +32,5 @@ export const mcpServerRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Short, since suggestions are not worth a long wait. */
+/** How long to wait for the suggested servers, which are not worth a long wait. */
 const suggestedWithinMs = 3_000

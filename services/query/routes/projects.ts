@@ -1,4 +1,4 @@
-/** Reads of projects and their settings. */
+/** The reads of projects and their settings. */
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.schema.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
@@ -34,7 +34,7 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** How many of the newest tasks are looked at. New tasks wait in a queue, but if none of this many has a workspace, the project never had one. */
+/** How many of the newest tasks are checked for a workspace. If none of them has one, the project counts as never fetched. */
 const tasksLookedAt = 20
 
 export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
@@ -53,6 +53,6 @@ export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
 
 const askedOf = ({ id, owner }: ProjectDocument) => ({ projectId: id, ownerId: owner })
 
-/** Short, since suggestions are not worth a long wait. */
+/** How long to wait for the suggested hosts, which are not worth a long wait. */
 const suggestionTimeoutMs = 3_000
 const surveyTimeoutMs = 10_000

@@ -1,4 +1,4 @@
-/** Reads of the provenance of a file's lines. */
+/** The read of the provenance of a file's lines: which turn and which tool call wrote them. */
 import { getProvenance } from '#domain/api/provenance.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -12,10 +12,10 @@ import { newest } from '#platform/reads/documentPages.ts'
 import { writersOf } from '../lineOrigins.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
-/** How long to wait for the runner with the workspace, the only one that can answer. */
+/** How long to wait for the runner that has the workspace, because no other runner can answer. */
 const runnerTimeoutMs = 10_000
 const longestPrompt = 500
-/** How many of a task's latest calls are searched. */
+/** How many of a task's latest entries in the command log are searched. */
 const searchedCalls = 1_000
 
 export const provenanceRoutes: readonly Route<QueryServices>[] = [
@@ -53,11 +53,11 @@ interface TurnsQuery {
 
 interface FoundTurn {
   readonly shown: Answer['turns'][number]
-  /** For each of the turn's lines in the file, the call that wrote it, by line number. */
+  /** By line number, the id of the call that wrote the line, for each of the turn's lines in the file. */
   readonly callOfLine: ReadonlyMap<number, string | null>
 }
 
-/** Splits a range of a turn into one range for each call. */
+/** Splits a range of a turn's lines into a range for each call. */
 function byCall({ from, to, executionId }: Range, turn: FoundTurn | undefined): Answer['ranges'] {
   const ranges: Answer['ranges'] = []
   for (let line = from; line <= to; line += 1) {
@@ -69,7 +69,7 @@ function byCall({ from, to, executionId }: Range, turn: FoundTurn | undefined): 
   return ranges
 }
 
-/** The turns of these ranges, by id. */
+/** The turns that wrote the ranges, by id. */
 async function turnsOf(
   { documents }: QueryServices,
   task: TaskDocument,
@@ -124,7 +124,7 @@ async function turnsOf(
 }
 
 function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {
-  // Neither a thought nor an artifact writes lines, so this is always the kind of a tool.
+  // Thoughts, texts and artifacts write no lines, so `kind` is always the kind of a tool.
   return {
     id,
     kind: kind === 'thinking' || kind === 'said' || kind === 'artifact' ? 'other' : kind,

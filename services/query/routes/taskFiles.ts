@@ -1,4 +1,4 @@
-/** Reads of a task's files, which a runner has. */
+/** The read of a task's files, for which a runner is asked. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { findTaskFiles, type TaskFile } from '#domain/api/taskFiles.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -31,7 +31,7 @@ export const taskFileRoutes: readonly Route<QueryServices>[] = [
 
 type Read = RpcRequest<'taskFiles'>['read']
 
-/** Throws `UnreadableEvent` when the task's stream is damaged. */
+/** The answer of a runner about the task's files; `undefined` without an answer. Throws UnreadableEvent when the task's stream is damaged. */
 async function ask(task: TaskDocument, read: Read, { rpc, commands }: QueryServices) {
   const { id: taskId, projectId, owner: ownerId, branch, workingBranch } = task
   const { state } = await commands.load(decider, taskStream(taskId))
@@ -68,7 +68,7 @@ async function atPath(
   }
 }
 
-/** The content from a blob that was made only for this answer. If it cannot be removed, the sweep does it later. */
+/** Reads and removes the blob that the runner made only for this answer. If the blob cannot be removed, the sweep removes it later. */
 async function contentOf(
   task: TaskDocument,
   blob: BlobRef,

@@ -1,4 +1,4 @@
-/** Reads of tasks and of their changes. */
+/** The reads of tasks, their changes and their pull requests. */
 import {
   getFileLines,
   getPullRequest,
@@ -20,9 +20,9 @@ import { route, ownTask, type QueryServices } from '../services.ts'
 import { mostFileLines } from '#domain/api/tasks.ts'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 
-/** The most characters (UTF-16 code units) of all diffs in the answer of a task. */
+/** The most UTF-16 code units of all diffs together in the answer of `getTask`. */
 const diffsBesideTask = 1_000_000
-/** How long to wait for the runner with the workspace. */
+/** How long to wait for the runner that has the workspace. */
 const runnerTimeoutMs = 10_000
 
 export const taskRoutes: readonly Route<QueryServices>[] = [
@@ -51,7 +51,7 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     const { prNumber, prUrl, pullRequestWords, autoUpdate, pullRequest } = task
     const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }
     const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
-    // An open pull request keeps what a person wrote for it; a new one in place of a closed one gets a new text.
+    // An open pull request keeps its title and body. After a merged or closed pull request, a new proposal is made.
     const kept = pr === null || isOver ? null : pullRequestWords
     const artifacts = await artifactsForPullRequest(services.documents, task, services.publicAddress)
     return {
@@ -63,7 +63,7 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** A sentence on how a pull request differs from the shown changes: the files that it has in addition, and the files that it leaves out. */
+/** Sentences about the differences between the shown changes and a pull request; `undefined` when they are the same. */
 function beyondShown(files: readonly ChangedFile[], total: number, truncated: boolean): string | undefined {
   const unlisted = total - files.length
   const leftOut = files.flatMap((file) => (file.leftOut ? [file.fileName] : []))
@@ -125,7 +125,7 @@ async function gitDiff(
   const files = found ?? []
   const totalChanges = shown.files ?? files.length
   const message = found === undefined ? notKept : beyondShown(files, totalChanges, shown.truncated)
-  // A blob that was made only for this answer is no longer needed. If it cannot be removed, the sweep does it later.
+  // The runner made this blob only for this answer. If the blob cannot be removed, the sweep removes it later.
   if (!isRecorded && shown.blob) await services.blobs.remove(shown.blob).catch(() => undefined)
   return {
     status: 'ready',
@@ -142,7 +142,7 @@ async function gitDiff(
   }
 }
 
-/** Compares with another branch than the recorded one, which only the runner with the workspace can do. */
+/** The changes compared with another branch than the recorded one. Only the runner that has the workspace can compare. */
 async function changesAgainst(
   task: TaskDocument,
   baseBranch: string,
@@ -159,7 +159,7 @@ function changedFiles(task: TaskDocument, services: QueryServices): Promise<Chan
   return changedFilesOf(services, task.id, task.recorded?.blob ?? null)
 }
 
-/** Keeps every file in the list, and cuts diffs when all of them together are longer than `most`. */
+/** All files, of which some have an empty diff, so that all diffs together have at most `most` UTF-16 code units. */
 function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
   let left = most
   return files.map((file) => {
@@ -170,9 +170,9 @@ function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
 }
 
 /**
- * Lines of a file around its recorded changes, as they were before the changes. What is read is the content that git names in the recorded diff,
- * never a path. So the lines fit the diff even if the work has continued, and no name or link leads to another file. Throws `Fault`: not_found for a
- * file without changes or without earlier content, not_initialized when no runner has the workspace.
+ * Lines of a changed file as they were before the recorded changes. The file's content is read by the git id in the recorded diff, never by a path:
+ * so the lines fit the diff even if the work has continued, and no link can lead to another file. Throws `not_found` for a file without changes or
+ * without earlier content, and `not_initialized` when no runner has the workspace.
  */
 export async function fileLines(
   task: TaskDocument,
@@ -197,7 +197,7 @@ export async function fileLines(
 
 /** Git's id of a file's earlier content; `null` for a new file, a binary file, and a diff without the id. */
 export function blobBefore(diff: string): string | null {
-  // Only the part before the first lines of content is by git itself. File names in it are quoted and cannot contain a line break.
+  // Only the part before the first hunk was written by git itself. File names in this part are quoted, so they cannot contain a line break.
   const firstHunk = diff.indexOf('\n@@ ')
   if (firstHunk === -1) return null
   const name = /^index ([0-9a-f]{40,64})\.\./m.exec(diff.slice(0, firstHunk))?.[1]

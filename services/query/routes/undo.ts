@@ -1,4 +1,4 @@
-/** The preview of an undo: its turns, from the log, and its files, from the runner with the workspace. */
+/** The read that previews an undo. Its turns come from the log, and its files from the runner that has the workspace. */
 import { randomUUID } from 'node:crypto'
 import { previewUndo } from '#domain/api/fork.schema.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
@@ -9,7 +9,7 @@ import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
-/** How long to wait for the runner with the workspace, the only one that can compare its files. */
+/** How long to wait for the runner that has the workspace, because no other runner can compare the files. */
 const comparisonTimeoutMs = 10_000
 
 export const undoRoutes: readonly Route<QueryServices>[] = [

@@ -1,4 +1,4 @@
-/** Reads of the signed-in person: their account, their sessions, and what they can reach at the code host. */
+/** The reads for the signed-in person: account, model keys and sessions, and the repositories and organizations at the code host. */
 import { tokenKindOf } from '#domain/codeHostToken.ts'
 import { listAgentKeys } from '#domain/api/agentKeys.schema.ts'
 import { getMe, listSessions } from '#domain/api/auth.schema.ts'
@@ -52,7 +52,7 @@ export const githubRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Repositories, sorted as requested. The code host lists them by their last update. */
+/** The repositories, sorted as requested. The code host has already sorted them by their last update. */
 function inOrder(
   repositories: readonly HostRepository[],
   sort: 'updated' | 'created' | 'full_name',
