@@ -56,7 +56,7 @@ export interface RunningRunner {
   stop(): Promise<void>
   /** Sentences about what the runner's sandboxes lack, and how their memory is counted. */
   readonly ofSandboxes: readonly string[]
-  /** A sentence about what limits workspaces, and to which size. */
+  /** A sentence that says how workspaces are limited, and to which size. */
   readonly workspaceLimit: string
   readonly sandboxPorts: SandboxPorts
 }
@@ -133,7 +133,7 @@ interface Base {
   closeThreads(): Promise<void>
 }
 
-/** Cleans up after an earlier process, and opens what runs need. */
+/** Cleans up after an earlier process, and opens everything that runs need. */
 async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const { logger } = engines
   const { path } = config

@@ -39,7 +39,9 @@ export function withImagePaths(text: string, paths: readonly string[]): string {
   return `${text === '' ? '' : `${text}\n\n`}${request}\n${list}\n`
 }
 
-/** The file of an image, named by its content: the same image in another turn is the same file, and files that an earlier turn named stay. */
+/**
+ * The file of an image. Its name is made from its content, so the same image in another turn is the same file, and the files of earlier turns stay.
+ */
 function fileOf({ mediaType, base64 }: AgentImage) {
   const content = Buffer.from(base64, 'base64')
   const name = createHash('sha256').update(content).digest('hex').slice(0, 16)

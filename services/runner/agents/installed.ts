@@ -12,7 +12,7 @@ import type { Agent } from './port.ts'
 import { agents } from './registry.ts'
 import type { ReportedModels } from './reportedModels.ts'
 
-/** What answers an agent's calls to a model. */
+/** The part that answers an agent's calls to its model. */
 export type AgentBackend =
   /** A real or scripted model behind the broker. */
   | { readonly kind: 'broker'; readonly model: Model }

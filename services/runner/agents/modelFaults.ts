@@ -117,7 +117,7 @@ function inBrackets(detail: string): string {
   return detail === '' ? '' : ` (${detail})`
 }
 
-/** What an agent adds to a fault: advice for its own terminal, and names that exist only inside a sandbox. */
+/** The words that an agent adds to a fault: advice for its own terminal, and names that exist only inside a sandbox. */
 const meaningless = [
   /\s*This is a server-side issue, usually temporary — try again in a moment\./g,
   /\s*If it persists, check your inference gateway \([^)]*\)\./g,

@@ -1,4 +1,4 @@
-/** What the parsers of all agents share: they convert lines of JSON to events, and end whatever was started. */
+/** The common part of the parsers of all agents: converts lines of JSON to events, and ends whatever was started. */
 import { createLineSplitter, type Line } from '../lines.ts'
 import type { AgentDialogue, AgentEvent, AgentParser, ToolStarted } from './port.ts'
 import { unfinishedTool } from './tools.ts'
@@ -14,7 +14,7 @@ export const mostTools = 10_000
 export const mostAsked = 100
 
 interface LineReader<Known> {
-  /** The content of a line: known, `silent` for one to skip, or `unknown` for one that the parser cannot read. */
+  /** Reads a line. Returns its content, `silent` for a line to skip, or `unknown` for a line that cannot be read. */
   read(line: string): Known | 'silent' | 'unknown'
   eventsOf(line: Known): readonly AgentEvent[]
   /** Called at the end of the output: ends the texts and tools that are still open. */

@@ -133,7 +133,7 @@ export interface ToolStarted {
   readonly kind: ToolKind
   /** The tool's name in the agent's words. */
   readonly name: string
-  /** What the tool works on, in one line: a path relative to the workspace, a command, a pattern, an address. */
+  /** The object of the tool, in one line: a path relative to the workspace, a command, a pattern, an address. */
   readonly target: string
   /** The tool's input as JSON, with long strings shortened; at most 16 KiB. */
   readonly input: string
@@ -299,7 +299,7 @@ export interface HomeFile {
   readonly isExecutable?: boolean
 }
 
-/** What a repository and a person give an agent, in addition to the instruction files in the workspace. */
+/** The files and instructions that a repository and a person give an agent, in addition to the instruction files in the workspace. */
 export interface Brought extends OwnInstructions {
   /** The skills, commands and other ability files of the repository, as they are in the commit that the work began from. */
   readonly files: readonly AbilityFile[]
@@ -327,8 +327,8 @@ export interface Agent {
   /** The name in the `Co-Authored-By` line of the agent's commits. */
   readonly author: string
   /**
-   * How many turns a process runs. `many`: it reads message after message on standard input, and exits when that is closed. `one`: it reads one
-   * message, up to the end of standard input, and exits with the turn.
+   * How many turns a process runs. `many`: it reads message after message on standard input, and exits when standard input is closed. `one`: it reads
+   * one message, up to the end of standard input, and exits with the turn.
    */
   readonly turns: 'many' | 'one'
   /** The folders of the home with the agent's sessions, from which another runner can resume one. */
@@ -343,13 +343,13 @@ export interface Agent {
    * path of the repository in the sandbox.
    */
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
-  /** Files of a repository that change what `home` returns, in addition to the instruction files. */
+  /** Files of a repository that change the result of `home`, in addition to the instruction files. */
   readonly heededFiles?: readonly string[]
   /** Folders of the home that hold only the files of `home`: they are emptied before each start. */
   readonly ownFolders?: readonly string[]
   /**
-   * Files of a repository with which the agent would run programs that nobody asked for, and that no setting makes it ignore: the agent does not
-   * start if one of them exists.
+   * Files of a repository with which the agent would run programs that nobody asked for. No setting makes the agent ignore these files, so it does
+   * not start if one of them exists.
    */
   readonly refusedFiles?: readonly string[]
   /** The tools of our own MCP server that the agent is given, because it has no such tools itself; none by default. */

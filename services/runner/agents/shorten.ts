@@ -1,4 +1,4 @@
-/** Limits on what agents report about their tools, so that an event stays small whatever a tool received or printed. */
+/** Shortens the texts that agents report about their tools, so that an event stays small whatever a tool received or printed. */
 
 /** At most `limit` characters of a text: its beginning and its end, with a note in between that says how much is left out. */
 export function shortened(text: string, limit: number): string {

@@ -20,7 +20,7 @@ const sequences = new RegExp(
   'g',
 )
 
-/** What a person is told when a conversation was summarized without being asked. */
+/** The sentence for a person when a conversation was summarized without being asked for. */
 export const compacted = 'The conversation had grown long and was summarized.'
 
 /**
@@ -30,7 +30,7 @@ export const compacted = 'The conversation had grown long and was summarized.'
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
   let model: string | undefined
-  /** The id of the command whose line is the last one shown, so that its output can follow without naming it again. */
+  /** The id of the command whose line was shown last. Its output can then follow without naming the command again. */
   let lastCommand = ''
 
   const lineOf = (event: AgentEvent): string => {

@@ -1,4 +1,4 @@
-/** What the tools of all agents have in common: how their targets are shown, and how much of their output is kept. */
+/** The common part of the tools of all agents: the display of their targets, and the limit on their output. */
 import type { ToolFinished } from './port.ts'
 import { shortened } from './shorten.ts'
 

@@ -66,7 +66,7 @@ async function filesOf(git: Git, gitDir: string, commit: string): Promise<FoundF
   }
 }
 
-/** What is detected in a repository without commits. */
+/** The environment of a repository without commits. */
 export const nothingDetected: DetectedEnvironment = {
   found: [],
   setupCommand: '',

@@ -6,7 +6,7 @@ import { settingsLimits } from '#domain/project/settings.ts'
 import { jsonWithComments } from './jsonWithComments.ts'
 
 export interface Devcontainer {
-  /** What the file asks for, in a few words; empty when it asks for nothing. */
+  /** The requests of the file in a few words; empty when it requests nothing. */
   readonly says: string
   /** Shell commands, in the order in which they run. */
   readonly commands: readonly string[]

@@ -55,7 +55,7 @@ const toolNames: Readonly<Record<string, Program>> = {
 /** The most versions that are taken from one file. */
 const maxVersionsOfFile = 10
 
-/** The versions that the files ask for. What does not look like a version is left out. */
+/** The versions that the files ask for. A text that does not look like a version is left out. */
 export function wantedVersions(texts: ReadonlyMap<string, string>): readonly WantedVersion[] {
   return [...texts].flatMap(([file, text]) =>
     (versionFiles[file]?.(text) ?? [])

@@ -1,4 +1,4 @@
-/** The way out of one sandbox: a proxy to the allowed hosts, and what the sandbox needs to use it. */
+/** The way out of one sandbox: a proxy to the allowed hosts, and the sockets, variables and commands by which the sandbox uses it. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../scratch.ts'

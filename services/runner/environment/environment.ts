@@ -92,7 +92,7 @@ export async function fillFrom(
     if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over })
     return layer
   } catch (fault) {
-    // The setup then runs, and what it leaves replaces this environment.
+    // The setup then runs, and its result replaces this environment.
     logger.warn({ err: fault, projectId }, 'failed to use an environment that was kept')
     if (layer) await removeLayer(layer.dir, path)
     return undefined
@@ -107,7 +107,7 @@ export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promi
   if (layer) await markSetUp(of.workspace, { command, untold: layer.builtAt })
 }
 
-/** What is known about the setup of a workspace. */
+/** The state of the setup of a workspace. */
 export interface SetupState {
   /** Whether this command has succeeded, or its result was taken over. */
   readonly isDone: boolean

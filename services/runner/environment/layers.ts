@@ -1,7 +1,7 @@
 /**
- * Keeps what setups left on the disk of this runner. Each such layer is a folder below `<root>/environments` with two archives. The name of the
- * folder has the project, and hashes of the setup and of everything that decides its result. A folder gets this name only once all of it is on the
- * disk, so an incomplete layer is never found.
+ * Keeps the results of setups, called layers, on the disk of this runner. Each layer is a folder below `<root>/environments` with two archives. The
+ * name of the folder has the project, and hashes of the setup and of everything that decides its result. A folder gets this name only once all of it
+ * is on the disk, so an incomplete layer is never found.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
@@ -34,7 +34,7 @@ export interface Layer {
   readonly bytes: number
 }
 
-/** The paths of the two archives in a layer's folder, and in one that is being written. */
+/** The paths of the two archives in the folder of a layer, also while it is being written. */
 export const archivesIn = (dir: string) => ({ tree: join(dir, 'tree.tar'), home: join(dir, 'home.tar') })
 
 interface Place {

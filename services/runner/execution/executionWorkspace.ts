@@ -1,4 +1,7 @@
-/** The workspace of an execution: one that has a warm agent, one that exists, or a new one with the saved work restored into it. */
+/**
+ * Finds or makes the workspace of an execution: takes the workspace of a warm agent, an existing workspace, or a new one into which the saved work is
+ * restored.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'

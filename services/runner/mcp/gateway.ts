@@ -31,7 +31,7 @@ export interface McpGateway {
 }
 
 const prefix = '/mcp/'
-/** The most requests that may be open at once: 32 calls, and for each server one stream and one request at its start. */
+/** The most requests that may be open at once: 32 calls, and for each server one stream and one request at the start. */
 const maxOpen = (servers: number) => 32 + 2 * servers
 /** The time limit for connecting and listing; a call may take longer. */
 const answerWithinMs = 10_000

@@ -19,7 +19,7 @@ export const Message = z.looseObject({
     .looseObject({
       tools: z.array(Tool).optional(),
       nextCursor: z.string().nullish(),
-      // A tool's result has an array here. The answer to a form has an object with what the person entered.
+      // A tool's result has an array here. The answer to a form has an object with the values that the person entered.
       content: z.union([z.array(z.looseObject({ type: z.string() })), z.looseObject({})]).optional(),
     })
     .nullish(),

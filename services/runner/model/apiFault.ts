@@ -9,7 +9,7 @@ export interface ApiFault extends BrokerFault {
   readonly type: string
 }
 
-/** The broker's message when a run has used up its budget. The code for each agent recognizes this sentence in what the agent reports. */
+/** The broker's message when a run has used up its budget. The code for each agent recognizes this sentence in the reports of the agent. */
 export const budgetUsedUp = 'This run has used up its budget.'
 export const dayBudgetUsedUp = "Today's budget is used up."
 

@@ -21,7 +21,7 @@ import type { ModelUsage } from './meter.ts'
 import { scriptedUpstream } from './scriptedUpstream.ts'
 import type { BrokerFault, Upstream } from './upstream.ts'
 
-/** What answers requests: a real API with its key, or the built-in scripted model. */
+/** The model behind the broker: a real API with its key, or the built-in scripted model. */
 export type Model =
   | ({ readonly kind: 'http' } & HttpOptions)
   | { readonly kind: 'scripted'; readonly api: ModelApiName; readonly pauseMs?: number }

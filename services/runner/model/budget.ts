@@ -133,7 +133,10 @@ interface DailyUsage {
   readonly day: string
   /** Adds usage, and records it in the log in the background. */
   enter(use: MeteredUse): void
-  /** The usage of all runners. Never fails: while the log is unavailable, this is the usage that was read last, plus what could not be recorded yet. */
+  /**
+   * The usage of all runners. Never fails: while the log is unavailable, this is the usage that was read last, plus the usage that could not be
+   * recorded yet.
+   */
   uses(): Promise<readonly UseOfModel[]>
   /**
    * Resolves when the added usage is in the log, or cannot be recorded now. In the second case it is recorded together with the next usage. Never

@@ -1,4 +1,4 @@
-/** What the broker needs to know about an API of models. Each API has a folder, and a line in `apis.ts`. */
+/** The facts that the broker needs about an API of models. Each API has a folder, and a line in `apis.ts`. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import type { KeyProvider } from '#domain/agentKeys.ts'

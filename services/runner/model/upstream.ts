@@ -19,7 +19,7 @@ export interface Exchange {
   readonly onFault: (fault: BrokerFault) => void
 }
 
-/** What went wrong, for the log. Contains no body, token or key. */
+/** A fault for the log. Contains no body, token or key. */
 export interface BrokerFault {
   readonly code:
     | 'bad_token'

@@ -3,7 +3,7 @@ import type { AgentProcess } from '../execution/turn/agentProcess.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { freeMemory } from './freeMemory.ts'
 
-/** What an agent must match to serve a turn. */
+/** The values that an agent must have in common with a turn to serve it. */
 export interface Fingerprint {
   /** Equal for agents that were started with the same environment. */
   readonly setup: string

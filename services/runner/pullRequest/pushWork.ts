@@ -69,7 +69,7 @@ export async function pushAndRecord(
   })
   if (pushed.kind === 'moved' && isNothing) return { kind: 'nothing_to_publish', leftOut: [] }
   if (pushed.kind === 'limited') throw deps.codeHost.recordGitRateLimit(access.gitToken)
-  // The files now contain what others had pushed before.
+  // The files now contain the changes that others had pushed before.
   if (isPatched) await record('tree')
   // New files are committed now and no longer `untracked`, and the branch is ahead of the base.
   else if (pushed.kind === 'published' && published !== undefined && lastCommit !== pushed.headSha)
@@ -79,7 +79,7 @@ export async function pushAndRecord(
 
 /**
  * The credentials for changing workflow files, or the reason why the push must not be tried. A person's token is also limited by the App's
- * permissions. If those are unknown, the push is tried and the host decides.
+ * permissions. If these permissions are unknown, the push is tried and the host decides.
  */
 async function forWorkflows(
   { codeHost, installations }: PublishingDeps,

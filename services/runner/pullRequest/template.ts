@@ -5,7 +5,7 @@ import { endedWell, type Git } from '../workspace/git/git.ts'
 /** The size limit of a template in bytes; larger ones are ignored. */
 const longest = 20_000
 const readTimeoutMs = 10_000
-/** Matches what GitHub takes for a mention, but no email address. */
+/** Matches a mention as GitHub recognizes it, but no email address. */
 const mention = /(?<![\w.@])@(?=\w)/g
 
 interface Entry {

@@ -39,7 +39,7 @@ export function startRunnerPresence(
     bus: Bus
     runnerId: string
     notices: readonly string[]
-    /** Returns what is known about the agents so far. */
+    /** Returns the states of the agents as far as they are known. */
     agents: () => readonly AgentState[]
     isAlone: boolean
   },

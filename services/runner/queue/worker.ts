@@ -133,7 +133,7 @@ function renewLease(delivery: Delivery, stop: Stopping): NodeJS.Timeout {
   const renewal = setInterval(() => {
     delivery.working().catch(() => {
       clearInterval(renewal)
-      // The log refuses what an execution reports without a valid lease, but nothing at the code host refuses what a pull request does without one.
+      // Without a valid lease, the log refuses the reports of an execution, but the code host refuses nothing that a pull request does.
       if (delivery.job.kind === 'pull_request') stop.stop('evicted')
     })
   }, renewMs)

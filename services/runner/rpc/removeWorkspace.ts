@@ -44,7 +44,7 @@ export async function removeOwnWorkspace(
     })
     if (work === 'here') return { outcome: 'not_saved' }
     if (work === 'unreachable') {
-      // The fetch may take longer than anybody waits for a clean-up. It continues, so that the next attempt finds what it needs.
+      // The fetch may take longer than anybody waits for a clean-up. It continues, so that the next attempt finds the commits that it needs.
       deps.refreshMirror(repositoryOf(state))
       return { outcome: work }
     }

@@ -69,7 +69,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     watch.stop()
     isOver = true
     await ending
-    // Ends what the command left running in its process group.
+    // Ends the processes that the command left in its process group.
     child.signalGroup('SIGKILL')
     for (const program of programs.keys()) program.kill()
     await Promise.all([...programs.keys()].map((program) => program.exited))
@@ -187,7 +187,7 @@ async function markedWith(mark: string): Promise<ReadonlySet<number>> {
   return new Set(found.flat())
 }
 
-/** Ends a process and its descendants according to `ps`. That includes those in other groups and sessions, as long as their parents live. */
+/** Ends a process and its descendants according to `ps`. Descendants in other groups and sessions are found too, as long as their parents live. */
 async function killTree(root: number, path: string): Promise<void> {
   let found: readonly number[] = [root]
   const end = performance.now() + endTimeoutMs

@@ -123,12 +123,12 @@ export interface SandboxedProcess {
    * below it.
    */
   programs(): readonly number[]
-  /** The TCP ports on which the command, the programs of `exec` and what they started listen: at most 64. */
+  /** The TCP ports on which the command, the programs of `exec` and their descendants listen: at most 64. */
   listening(): Promise<readonly ListeningPort[]>
   /**
-   * Ends all processes except the command and those that existed when it had settled, and stops these: nothing runs until `thaw`, apart from programs
-   * of `exec` and what they start. If that takes longer than some seconds, everything is ended. Without a sandbox, this cannot find a process that is
-   * in another session and has removed our mark (none.ts) from its environment.
+   * Stops the command and the processes that existed when it had settled, and ends all others. Nothing runs until `thaw`, apart from programs of
+   * `exec` and their descendants. If this takes longer than some seconds, everything is ended. Without a sandbox, it cannot find a process that is in
+   * another session and has removed our mark (none.ts) from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
   thaw(): void

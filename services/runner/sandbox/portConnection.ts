@@ -5,7 +5,7 @@ import type { SandboxedProcess } from './port.ts'
 
 /**
  * Connects to a port of the sandbox's loopback; `undefined` when nothing listens there. The connection ends with the sandbox. Throws `CannotStart`.
- * What comes through it is not trusted: any process of the sandbox can listen.
+ * The data from the connection is not trusted, since any process of the sandbox can listen.
  */
 export async function connectToPort(
   sandbox: Pick<SandboxedProcess, 'exec'>,

@@ -21,7 +21,7 @@ export interface ProgramSpec {
   readonly terminal?: TerminalSize
 }
 
-/** `lost`: the sandbox ended, or somebody inside ended what holds the program. */
+/** `lost`: the sandbox ended, or somebody inside ended the keeper of the program. */
 export type ProgramEnd = 'itself' | 'killed' | 'lost'
 
 export interface ProgramExit {
@@ -48,7 +48,7 @@ export const maxPrograms = 64
 /** A program whose keeper (`keeper.ts`) was just started. */
 export interface KeptProgram {
   readonly child: SpawnedProcess
-  /** The pipe to the keeper. What comes from it is not trusted, since other processes of the sandbox can act as the keeper. */
+  /** The pipe to the keeper. The data from it is not trusted, since other processes of the sandbox can act as the keeper. */
   readonly control: Duplex
   /** The keeper's process id on this machine; `undefined` when it has ended. */
   readonly keeper: () => Promise<number | undefined>

@@ -11,7 +11,7 @@ const pauseFactor = 10
 export interface Watched {
   /** Returns the ids of the topmost processes. All other processes are below them. */
   readonly roots: () => readonly number[]
-  /** Returns what the kernel says about the sum of memory. By default, the memory of the processes is looked at instead. */
+  /** Returns whether the kernel found the sum of memory within the limit. By default, the memory of the processes is looked at instead. */
   readonly counted?: () => Promise<Counted>
 }
 

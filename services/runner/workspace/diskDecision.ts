@@ -15,8 +15,9 @@ export function floorsOf(leastFree: number): DiskFloors {
 }
 
 /**
- * Whether a run must be ended because free space is below the floor. If a run was ended for that already and `settled` bytes were free afterwards,
- * free space must also have fallen by another tenth of the floor since: otherwise other runs would be blamed for what that one left on the disk.
+ * Whether a run must be ended because free space is below the floor. If a run was ended for this reason already and `settled` bytes were free
+ * afterwards, free space must also have fallen by another tenth of the floor since: otherwise other runs would be blamed for the files that this run
+ * left on the disk.
  */
 export function isFalling(free: number, floors: DiskFloors, settled: number | undefined): boolean {
   return free < (settled === undefined ? floors.stop : settled - floors.stop / 10)

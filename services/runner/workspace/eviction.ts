@@ -132,7 +132,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     // The sizes are usually far below the limits, and then neither tasks nor folders need to be read.
     if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
     const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
-    // A new workspace replaces what the task had before, except for what an eviction kept.
+    // A new workspace replaces everything that the task had before, except for the home that an eviction kept.
     const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
     if (all - replaced > limits.budget)
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`

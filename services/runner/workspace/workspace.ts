@@ -158,7 +158,7 @@ export async function forgetEvictedHead(root: string, taskId: string): Promise<v
   await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })
 }
 
-/** The contents of a task's folder: what has to be removed, and what an eviction kept. */
+/** The contents of the folder of a task: the names that have to be removed, and the names that an eviction kept. */
 export interface Incomplete {
   readonly gone: readonly string[]
   readonly kept: readonly string[]
@@ -173,7 +173,10 @@ export async function incompleteOf(root: string, taskId: string): Promise<Incomp
   return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }
 }
 
-/** Removes an incomplete workspace except for the home that an eviction kept, and returns what was removed and what was kept. Nothing may run in it. */
+/**
+ * Removes an incomplete workspace except for the home that an eviction kept, and returns the names that were removed or kept. Nothing may run in the
+ * workspace.
+ */
 export async function removeIncomplete(root: string, taskId: string, path: string): Promise<Incomplete> {
   const incomplete = await incompleteOf(root, taskId)
   const { gone, kept } = incomplete

@@ -1,4 +1,7 @@
-/** The two git directories of a workspace: ours, which reads and publishes, and the agent's, which is written once and never read again. */
+/**
+ * The two git directories of a workspace: our own, with which the runner reads and publishes, and that of the agent, which is written once and never
+ * read again.
+ */
 import { chown, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { artifactFolder } from '#domain/api/artifacts.ts'

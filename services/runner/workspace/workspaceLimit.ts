@@ -48,7 +48,7 @@ interface Quota {
 
 /**
  * The kernel's limit as a multiple of the measured one. It is higher, so that usually a measurement ends the run with a reason, and the kernel only
- * stops what was not measured yet.
+ * stops writes that were not measured yet.
  */
 const beyond = 1.02
 /** Any file with content uses a block of this size. No more files than that are allowed, even empty ones. */

@@ -147,7 +147,7 @@ function withoutHandBack(output: string): string {
     .join('\n')
 }
 
-/** The exit code of a command: 0 if it succeeded, else the one in the first line of its output; `null` when that line names none. */
+/** The exit code of a command: 0 if it succeeded, else the code in the first line of its output; `null` when that line names no code. */
 function exitCodeOf(ok: boolean, output: string): number | null {
   if (ok) return 0
   const code = /^Exit code (\d+)/.exec(output)?.[1]

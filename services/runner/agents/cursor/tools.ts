@@ -105,7 +105,7 @@ export function toolStarted(toolId: string, { name, args }: ToolCall, workspace:
   }
 }
 
-/** What a result contains under the key `success`, or under the name of a failure. */
+/** The details that a result has under the key `success`, or under the name of a failure. */
 const Details = z
   .union([z.record(z.string(), z.unknown()), z.string().transform((message) => ({ message }))])
   .catch({})

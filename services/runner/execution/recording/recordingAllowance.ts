@@ -1,5 +1,5 @@
 /**
- * How much a run may record: limited for each run, and for each person and UTC day. What was recorded on a day is counted in the log, so the limit
+ * How much a run may record: limited for each run, and for each person and UTC day. The recorded bytes of a day are counted in the log, so the limit
  * holds across runners and restarts.
  */
 import { randomUUID } from 'node:crypto'

@@ -45,7 +45,7 @@ const keptInput = 4_000
 const keptTodos = 16_384
 /** The number of characters that are kept of a thought. */
 const keptThought = 32_000
-/** The number of characters that are kept of what the agent said on its own. */
+/** The number of characters that are kept of the texts that the agent wrote on its own. */
 const keptUnasked = 16_000
 
 interface RecordedTurn {
@@ -213,7 +213,7 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
     },
     // Keeps more than is recorded, so that shortening shows that something is left out.
     say: (text: string) => void (pending = `${pending ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
-    /** Ends the record of what the agent did on its own. `happened` says that it did something, even if no beginning of that was reported. */
+    /** Ends the record of what the agent did on its own. `happened` says that the agent did something, even if it never reported a beginning. */
     async end(happened = false): Promise<void> {
       const words = pending
       pending = undefined

@@ -45,7 +45,7 @@ import { agentLimits } from '../runLimits.ts'
 import type { SandboxEgress } from '../../egress/sandboxEgress.ts'
 import type { SandboxEnv } from '../sandboxEnv.ts'
 
-/** Receives what an agent does during a turn. */
+/** Receives the events of an agent during a turn. */
 export interface TurnListener {
   /** How much the turn may spend on models. */
   readonly budget: Budget

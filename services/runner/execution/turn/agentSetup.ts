@@ -37,7 +37,7 @@ export interface AgentRequest extends Paying {
 /** The mode of most tasks, for which agents are started in advance. */
 export const freeMode = { mode: 'free', allowedRules: [] } as const
 
-/** An agent request, with the rest of what the agent's home is made from. */
+/** An agent request, with the person's instructions and the allowed hooks, from which the agent's home is made too. */
 export interface EquippedRequest extends AgentRequest {
   /** The person's own instructions and commands. */
   readonly own: OwnInstructions

@@ -79,7 +79,9 @@ export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan
   return { kind: 'use', base: own.folder, move: own.processes }
 }
 
-/** What is written into the folder of a sandbox's group, in order. Optional settings do not exist in every kernel. Has no side effects. */
+/**
+ * The settings that are written into the folder of a sandbox's group, in order. Optional settings do not exist in every kernel. Has no side effects.
+ */
 export function groupSettings(
   version: OwnGroup['version'],
   { memoryBytes, processes }: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,

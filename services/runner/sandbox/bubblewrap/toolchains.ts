@@ -116,7 +116,7 @@ export interface ToolchainRequest {
   readonly system: HostSystem
 }
 
-/** What a sandbox gets of the toolchains that were found. */
+/** The toolchains that were found, as a sandbox gets them. */
 export interface FoundToolchains {
   readonly names: readonly ToolchainName[]
   /** The system, with the toolchains' folders added. */

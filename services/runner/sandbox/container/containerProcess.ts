@@ -1,4 +1,4 @@
-/** The process of one container: created, attached to, started, and removed. */
+/** Runs one container as if it were a process: creates it, attaches to it, starts it, and removes it. */
 import { constants, openSync } from 'node:fs'
 import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export interface StartedContainer {
   end(): void
   /** Resolves when all processes that a freeze does not end have started, or when the container has ended. */
   readonly settled: Promise<void>
-  /** Ends all processes except those that stay, and stops these; false when that takes too long. */
+  /** Stops the processes that stay after a freeze, and ends all others; false when that takes too long. */
   freeze(): Promise<boolean>
   thaw(): void
 }

@@ -6,9 +6,9 @@
 
 /**
  * The command line of the first process. From the named pipe `line` it reads each `Word`; it ends when the runner closes the pipe. To the pipe
- * `answers` it writes each `Answer`. After it has written `open`, both must be made inaccessible to others: nothing else runs in the container until
- * it has its environment. `staying` is the number of processes that stay after a freeze: the command, and what the command starts before it reads its
- * input.
+ * `answers` it writes each `Answer`. After it has written `open`, both pipes must be made inaccessible to others: nothing else runs in the container
+ * until it has its environment. `staying` is the number of processes that stay after a freeze: the command, and what the command starts before it
+ * reads its input.
  */
 export function firstProcess(line: string, answers: string, staying: number): readonly string[] {
   return ['/usr/bin/perl', '-e', script, line, answers, String(staying)]
@@ -24,7 +24,7 @@ export function opening(env: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat([Buffer.from(bytes.length.toString(16).padStart(8, '0'), 'latin1'), bytes])
 }
 
-/** `freeze` ends all processes except those that stay, and stops these; the answer is `frozen` or `lost`. */
+/** `freeze` stops the processes that stay, and ends all others; the answer is `frozen` or `lost`. */
 export type Word = 'interrupt' | 'end' | 'freeze' | 'thaw'
 /** `settled`: the processes that stay have started. */
 export type Answer = 'open' | 'settled' | 'frozen' | 'lost'

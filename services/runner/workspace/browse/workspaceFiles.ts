@@ -95,7 +95,7 @@ async function listBelow(
   }
 }
 
-/** What is at a place on the disk; a link is not followed. */
+/** Describes the file, folder or link at a place on the disk; a link is not followed. */
 async function describe(place: Buffer): Promise<Described | undefined> {
   const found = await lstat(place).catch(() => undefined)
   if (!found) return undefined

@@ -171,8 +171,8 @@ function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' |
 }
 
 /**
- * The kind and size of what is at a path of the tree; a link is not followed. A path below a link counts as missing, since the target of the link is
- * not part of the tree.
+ * The kind and size of the entry at a path of the tree; a link is not followed. A path below a link counts as missing, since the target of the link
+ * is not part of the tree.
  */
 export async function kindAt(
   workspace: Workspace,

@@ -32,7 +32,10 @@ export async function hasWorkAside(
   return elsewhere.size > 0 && isBeyondTheHost(git, gitDir, elsewhere)
 }
 
-/** Whether one of these commits is neither in our history nor in the mirror's refs from the code host. Needs one process for any number of commits. */
+/**
+ * Whether one of the commits is missing from our history and also from the refs that the mirror has from the code host. Needs one process for any
+ * number of commits.
+ */
 async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<string>): Promise<boolean> {
   // Known commits come first, so that git reports an error if they cannot be read. HEAD is not among them, because it names no commit in an empty
   // repository.

@@ -19,10 +19,10 @@ export type CheckCheckout = (
   at: { readonly gitDir: string; readonly commit: string },
 ) => Promise<string | undefined>
 
-/** How many commits that were found small enough are remembered. A commit never changes. */
+/** How many commits are remembered as small enough. A commit never changes. */
 const remembered = 1_000
 const looksForMs = 120_000
-/** Longer than any path that a file system accepts, in bytes. */
+/** The most bytes of one record: longer than any path that a file system accepts. */
 const longestRecord = 16_384
 
 export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {

@@ -1,6 +1,6 @@
 /**
- * git as the runner calls it: only on git directories of our own, and configured so that no repository can start a program. What an agent wrote is
- * read by the same calls inside a sandbox (`Sandbox.gitFor`).
+ * git as the runner calls it: only on git directories of our own, and configured so that no repository can start a program. Files that an agent wrote
+ * are read by the same calls inside a sandbox (`Sandbox.gitFor`).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { run } from '#platform/childProcess.ts'
@@ -119,8 +119,8 @@ export interface HostGitOptions {
 }
 
 /**
- * git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, as for its API. That
- * is safe for a push too: the second attempt finds what the first one pushed.
+ * git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, as for its API. A
+ * second attempt is safe for a push too: it finds the commits that the first one pushed.
  */
 export function hostGit({ program, path, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =

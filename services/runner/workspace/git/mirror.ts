@@ -312,7 +312,7 @@ async function fetchUnlessLarge(
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
 }
 
-/** Which tags a fetch brings. `following`: those of the fetched commits, as in a fetch by the agent; older ones would bring their whole history. */
+/** The tags that a fetch brings. `following`: only tags of the fetched commits, since an older tag would bring its whole history. */
 type Tags = 'all' | 'following' | 'none'
 
 /** Fetches, and again without tags if they made the fetch fail: a bad tag that somebody pushed must not keep everybody's tasks from beginning. */

@@ -107,11 +107,11 @@ async function packShared(
   const there = lines(await gitText(git, { gitDir: mirrorDir, args: heads('refs/heads', 'refs/tags') }))
   const began = lines(await gitText(git, { gitDir, args: heads('refs/remotes') }))
   const start = startCommit !== null && (await commitOf(git, gitDir, startCommit)) ? [startCommit] : []
-  // Every agent's git reads the mirror, so only commits from the code host may go there, and not what the task made.
+  // Every agent's git reads the mirror, so only commits from the code host may go there, and none that the task made.
   const shared = [...start, ...began]
   const packs = join(mirrorObjects, 'pack')
-  // Tells git to skip what the mirror's packs have. The mirror's branches alone do not say that, since they do not reach what other workspaces have
-  // copied.
+  // Tells git to skip the objects in the packs of the mirror. The branches of the mirror do not reach all of these objects, since some were copied
+  // for other workspaces.
   const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
   const made = await gitText(git, {
     gitDir,

@@ -27,7 +27,7 @@ export interface FilterQuestion extends WorkspaceGit {
 
 /**
  * The changed files to which an attribute applies a filter, in the tree or in any of `published`, so that changing `.gitattributes` exempts no path.
- * A pointer is what Git LFS makes of a file, so it counts as filtered. Throws `GitFault`.
+ * Git LFS makes a pointer of a file, so a pointer counts as filtered. Throws `GitFault`.
  */
 export async function unfilteredPaths(question: FilterQuestion): Promise<readonly UnfilteredPath[]> {
   const { git, workspace, tree, published, allowed } = question
@@ -57,7 +57,7 @@ export async function unfilteredPaths(question: FilterQuestion): Promise<readonl
   return [...found.values()]
 }
 
-/** A sentence that names these paths and says what can be done. */
+/** A sentence that names the paths and says how to publish them. */
 export function unfilteredSentence(unfiltered: readonly UnfilteredPath[]): string {
   const filters = [...new Set(unfiltered.map(({ filter }) => filter))]
   const set = filters.map((filter) => `filter=${filter}`).join(', ')

@@ -24,8 +24,8 @@ export interface FirstBranchRequest {
 const message = 'Initial commit\n'
 
 /**
- * Makes the branch at the host by a single push without force: if somebody else makes it at the same moment, theirs stays and this push is refused.
- * Returns `null` when it was made, and otherwise the reason; the caller then checks again what the host has. Throws `GitFault`.
+ * Makes the branch at the host by a single push without force: if somebody else makes it at the same moment, the branch of the other stays and this
+ * push is refused. Returns `null` when it was made, and otherwise the reason; the caller then checks again what the host has. Throws `GitFault`.
  */
 export async function makeFirstBranch(request: FirstBranchRequest): Promise<string | null> {
   const { git, branch, url, authorization, signal } = request

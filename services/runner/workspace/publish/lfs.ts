@@ -88,7 +88,7 @@ export type UploadFault = {
   readonly message: string
 }
 
-/** Uploads what the host does not have; `null` when it has everything. Throws `GitFault`. */
+/** Uploads the contents that the host does not have; `null` when it then has all of them. Throws `GitFault`. */
 export async function uploadObjects(request: UploadRequest): Promise<UploadFault | null> {
   const { objects, signal: stopped, totalTimeoutMs = uploadTimeoutMs } = request
   const late = AbortSignal.timeout(totalTimeoutMs)

@@ -84,7 +84,7 @@ export type PublishResult =
   | { readonly kind: 'nothing_to_publish'; readonly leftOut: readonly string[] }
   /** The branch at the host has commits that the task does not have; `remoteSha` is its head. */
   | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
-  /** What others pushed to the branch conflicts with the task's work in these files. Nothing was changed. */
+  /** Commits of others on the branch conflict with the task's work in these files. Nothing was changed. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
   /** The commit changes workflow files, for which the App has no permission. The commit stays. */
@@ -205,7 +205,7 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   const filtered = await filteredTree(request, { staged: tree, from })
   if (typeof filtered !== 'string') return filtered
   if (filtered === from) return unchanged()
-  // If this server signs, a commit that was never pushed is made again: its signature may be what was refused.
+  // If this server signs, a commit that was never pushed is made again: the host may have refused its signature.
   const isReusable = request.signer === undefined && head !== null && head !== parent
   if (isReusable && (await isCommitOf(git, gitDir, head, { tree: filtered, parent }))) {
     await index.keep()

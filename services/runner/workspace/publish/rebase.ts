@@ -1,4 +1,4 @@
-/** Rebases a task's work onto what others pushed to its branch. Conflicts are found before anything is changed. */
+/** Rebases a task's work onto commits that others pushed to its branch. Conflicts are found before anything is changed. */
 import { endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
 import { withScratchIndex } from '../changes/indexDifferences.ts'
 import type { WorkspaceGit } from '../workspace.ts'

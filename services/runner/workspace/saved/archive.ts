@@ -22,7 +22,7 @@ export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
-  /** What was left out: links, pipes, files with several names, and what exceeded the limits. */
+  /** The paths that were left out: links, pipes, files with several names, and files beyond the limits. */
   readonly leftOut: readonly string[]
 }
 
@@ -86,7 +86,10 @@ export async function unpackFolders(
   return 'unpacked'
 }
 
-/** Removes folders of a home, so that they contain only what is unpacked afterwards. Files behind a link stay. No process may run in the home meanwhile. */
+/**
+ * Removes folders of a home, so that they contain only the files that are unpacked afterwards. Files behind a link stay. No process may run in the
+ * home meanwhile.
+ */
 export async function removeFolders(home: string, folders: readonly string[], path: string): Promise<void> {
   for (const folder of folders) {
     const names = folder.split('/')

@@ -102,8 +102,8 @@ export interface PlainGit {
 }
 
 /**
- * A temporary git directory with access to our objects, in which no attribute changes a byte. What is written there is removed with it; with
- * `keepsObjects`, it is written into the private git directory instead.
+ * A temporary git directory with access to our objects, in which no attribute changes a byte. Objects that are written there are removed with it;
+ * with `keepsObjects`, they are written into the private git directory instead.
  */
 export async function openPlainGit(
   git: Git,

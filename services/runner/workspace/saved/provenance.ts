@@ -57,7 +57,7 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
   const [first] = turns
   if (first === undefined) return null
   const firstHead = await commitOf(git, gitDir, `${first.work}^`)
-  // A workspace that was made again starts with what earlier turns had published, and after an undo the branch is ahead of the files.
+  // A workspace that was made again starts with the commits that earlier turns had published. After an undo, the branch is ahead of the files.
   const common =
     startCommit === null || firstHead === null ? null : await mergeBaseOf(git, gitDir, startCommit, firstHead)
   const root = common ?? startCommit
@@ -111,7 +111,7 @@ async function commitLike(
   return gitText(git, { gitDir, args, env: sameIdentity, input })
 }
 
-/** The commit with the present files. If publishing brought in what others pushed, all files are in the branch's commit. Throws `GitFault`. */
+/** The commit with the present files. If publishing brought in commits of others, all files are in the branch's commit. Throws `GitFault`. */
 async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise<string> {
   const { git, privateGitDir: gitDir, isUndone } = request
   const now = await commitOf(git, gitDir, 'HEAD')
