@@ -24,7 +24,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   )
 }
 
-/** Makes the call with the current token. A refusal may end the session; after a write, reads wait until the server can show it. */
+/** Makes the call with the current token. A refusal may end the session; after a write, later reads wait until the server can show the write. */
 export async function signedIn(
   path: string,
   dispatch: BaseQueryApi['dispatch'],
@@ -54,7 +54,7 @@ function endOf(path: string, { code, message, status }: ApiFault) {
   return status === 401 && endsSession(path) && sessionEnded('unauthorised')
 }
 
-/** Whether a 401 ends the session: not for paths of the code host and of branches, where a 401 comes from the code host. */
+/** Whether a 401 ends the session. It does not for calls about GitHub and branches, which pass on a 401 of the code host. */
 function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }

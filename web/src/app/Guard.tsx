@@ -13,7 +13,7 @@ import { Empty } from '../ui/layout/Empty.tsx'
 import { texts } from '../features/auth/texts.ts'
 
 interface GuardProps {
-  /** Pages for people who have completed onboarding, or the onboarding itself. */
+  /** The people who may see the page: `members` have completed the onboarding, `newcomers` have not. */
   readonly for: 'members' | 'newcomers'
   /** The guarded page; the child route when left out. */
   readonly children?: ReactNode

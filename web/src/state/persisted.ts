@@ -85,7 +85,7 @@ export const answerDrafts = personalTexts('answerDrafts')
 
 const owner = personalText('owner')
 
-/** The values that belong to the person; the others stay in the browser when they log out. */
+/** The values that belong to the person. All other values stay in the browser when the person logs out. */
 const personal = [
   draftDescription,
   selectedProjectId,

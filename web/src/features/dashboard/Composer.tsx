@@ -131,7 +131,7 @@ export function Composer() {
         </div>
         {drop.over && <DropHint most={images.most} />}
       </form>
-      {/* Once there is a description, the reason why Start is disabled is shown before anybody tries. */}
+      {/* Once there is a description, the reason why Start is disabled is shown even before anybody presses it. */}
       {missing !== null && (start.attempted || (description.trim() !== '' && !branch.loading)) && (
         <Refusal>{missing}</Refusal>
       )}

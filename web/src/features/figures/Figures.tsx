@@ -98,7 +98,7 @@ function Controls({ choice }: { readonly choice: FiguresChoice }) {
   )
 }
 
-/** A choice with a visible label, which is hidden from assistive technology because the group itself has the name. */
+/** A choice with a visible label, which is hidden from assistive technology because the group of buttons has the same name. */
 function LabelledChoice<Value extends string>(props: ComponentProps<typeof Segmented<Value>>) {
   return (
     <div className="max-md:w-full">

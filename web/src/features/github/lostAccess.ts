@@ -7,7 +7,7 @@ interface TaskFaults {
   readonly publishingFault?: string | undefined
 }
 
-/** Whether the task's last turn or the publishing of its work failed because the server lost access to its owner's account. */
+/** Whether the task's last turn or the publishing of its work failed because the server lost access to the account of the task's owner. */
 export function tellsOfLostAccess({ status, failure, publishingFault }: TaskFaults): boolean {
   return publishingFault === lostAccess || (status === 'failed' && failure?.code === lostAccess)
 }

@@ -5,7 +5,7 @@ import { desktopNotifications, recall, usePersisted } from '../../state/persiste
 /** `unasked`: the person has not chosen yet. */
 type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'
 
-/** The state, and functions to change it; `turnOn` asks for the browser's permission if necessary. */
+/** The state of desktop notifications, and functions to change it; `turnOn` asks for the browser's permission if necessary. */
 export function useDesktopNotifications() {
   const [choice, setChoice] = usePersisted(desktopNotifications)
   const [permission, setPermission] = useState(permissionNow)

@@ -7,7 +7,7 @@ import { texts } from './texts.ts'
 const repositoryTexts = texts.detail.repository
 
 export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
-  // A task may have fetched the repository since, so the answer may be outdated. But each read uses up requests of the person at the code host.
+  // A task may have fetched the repository since, so the answer may be outdated. But each read counts against the person's limit at the code host.
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
   const facts = data?.repository ? cloneDifferences(data.repository, repositoryTexts) : []
   // Keeps room for one line, so that usually nothing moves when the answer comes.

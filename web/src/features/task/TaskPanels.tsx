@@ -34,7 +34,7 @@ interface TaskPanelsProps {
 export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [query] = useSearchParams()
-  // A link that names the changes, a file or the history opens that panel.
+  // A link that names the changes, a file or the history opens the panel for it.
   const linkedWork = query.has('file') ? 'files' : query.get('tab') === 'changes' ? 'changes' : null
   const linked = history.isLinked ? 'history' : linkedWork
   const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')

@@ -98,7 +98,7 @@ export const logsLoaded = createAction<{
   version: number
   more?: boolean
 }>('openTask/logsLoaded')
-/** Older entries were read, which are at least as up to date as the known ones; `more` says whether the server has still older entries. */
+/** Older entries were read. They are at least as current as the known entries. `more` says whether the server has still older ones. */
 export const earlierLoaded = createAction<{
   taskId: string
   messages: readonly ChatMessage[]
@@ -255,7 +255,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   })
 }
 
-/** The task with the kind of its first open question, once the questions were read. */
+/** The task with the kind of its first open question as `waitingFor`, once the questions were read. */
 function withWaiting(state: OpenTask): OpenTask {
   const { task, questions } = state
   if (task === null || questions.load.kind !== 'loaded' || questions.at < task.version) return state

@@ -392,7 +392,7 @@ function refreshDiff(sync: Sync): void {
   }, diffIntervalMs)
 }
 
-/** Why commands failed, according to the received events: their exit codes, or what prevented a normal end. */
+/** Why commands failed, according to the received events: their exit codes, or the reason why they did not end normally. */
 function failuresOf(
   events: readonly TaskEventMessage[],
   isCommand: (messageId: string) => boolean,

@@ -57,7 +57,7 @@ export function openMicrophoneLevel(): Level {
   }
 }
 
-/** Whether the level can be measured during recognition. On a phone only one of the two can use the microphone. */
+/** Whether the level can be measured during recognition. On a phone, only one of level and recognition can use the microphone. */
 export function levelFits(): boolean {
   return matchMedia('(pointer: fine)').matches
 }

@@ -7,7 +7,7 @@ interface Placing {
   readonly gap: number
   /** The least distance in pixels between the box and the window's edge; the same as `gap` when left out. */
   readonly edge?: number
-  /** The greatest height of the box in pixels. With it the box scrolls, and takes at most the space on its side of the control. */
+  /** The greatest height of the box in pixels. With `maxHeight` the box scrolls, and takes at most the space on its side of the control. */
   readonly maxHeight?: number
 }
 

@@ -3,7 +3,7 @@ import { hasHidden, shownParts } from '#domain/kernel/hiddenCharacters.ts'
 
 const nameOf = (codePoint: string): string => `Hidden character ${codePoint}`
 
-/** The replaced character itself is not in the page, so it has no effect there. */
+/** Shows a label in place of each hidden character. The character itself is not in the page, so it has no effect. */
 export function HiddenMarks({ text }: { readonly text: string }) {
   if (!hasHidden(text)) return text
   return shownParts(text).map((part, index) =>

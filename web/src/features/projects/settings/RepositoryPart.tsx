@@ -18,7 +18,7 @@ import { LinesField, wordsOf } from './LinesField.tsx'
 const repositoryTexts = texts.repository
 
 export function RepositoryPart({ projectId, settings }: ProjectSettingsProps) {
-  // A task may have fetched the repository since, so the answer may be outdated. But each read uses up requests of the person at the code host.
+  // A task may have fetched the repository since, so the answer may be outdated. But each read counts against the person's limit at the code host.
   const { data, error } = useProjectRepositoryQuery(projectId, {
     refetchOnMountOrArgChange: refreshAfterSeconds,
   })

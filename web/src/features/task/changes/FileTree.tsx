@@ -226,7 +226,7 @@ function FileRow({ file, viewed }: { readonly file: DiffFile; readonly viewed: b
   )
 }
 
-/** The name of a row; no file has the same name as a folder. */
+/** The name of a row. A folder's name ends with a slash, so that no file has the same name. */
 function nameOf(row: TreeRow): string {
   return row.kind === 'file' ? row.file.name : `${row.folder}/`
 }

@@ -79,7 +79,7 @@ export function useEarlier(
   }
 }
 
-/** Scrolls so that the end of the chat is this many pixels below the top of the view. */
+/** Scrolls so that the end of the chat is `toEnd` pixels below the top of the view. */
 function scrollTo(view: HTMLElement, toEnd: number): void {
   view.scrollTop = view.scrollHeight - toEnd
 }

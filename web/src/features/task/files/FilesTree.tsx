@@ -21,7 +21,7 @@ interface FilesTreeProps {
 interface Tree extends FilesTreeProps {
   readonly opened: ReadonlySet<string>
   readonly onToggle: (path: string) => void
-  /** The path of the row that Tab reaches; `null`: the first one. */
+  /** The path of the row that Tab reaches; `null` for the first row. */
   readonly reached: string | null
   readonly onReach: (path: string) => void
   readonly onGone: (path: string) => void

@@ -166,7 +166,7 @@ export function currentRow(rows: readonly ListedRow[], revision: number, index: 
   return current
 }
 
-/** When a row happened: the revision of the event that the row belongs to or follows and, for output, the index of its item. */
+/** When a row happened: the revision of its event, or of the event before it, and for output the index of the item. */
 function placeOf(listed: ListedRow): { readonly revision: number; readonly index: number } | undefined {
   if (listed.kind === 'row') return { revision: listed.row.revision, index: -1 }
   if (listed.kind !== 'piece') return undefined

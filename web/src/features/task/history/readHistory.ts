@@ -27,8 +27,8 @@ type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
 /** A source of a history: the server, or an exported file. */
 export interface HistorySource {
   /**
-   * Reads the page after a cursor; resolves to the reason when it cannot be read. `to` says that the history is being saved, which the server
-   * records.
+   * Reads the page after a cursor; resolves to the reason when it cannot be read. With `to`, the history is being saved, and the server
+   * records that.
    */
   page(
     after: string | undefined,

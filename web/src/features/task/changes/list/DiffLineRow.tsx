@@ -119,7 +119,7 @@ interface HalfProps {
 
 /** One side of a row: its number, which stays in place, and its text, which scrolls with the list. */
 function Half({ line, number, selected, side, traced = false, children }: HalfProps) {
-  // On a side without a line, the change is on the other side only; context lines are on both.
+  // A side without a line looks like context, because the change is only on the other side.
   const kind = line?.kind ?? 'context'
   return (
     <div

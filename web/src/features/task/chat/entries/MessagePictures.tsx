@@ -11,7 +11,7 @@ import { texts as imageTexts } from '../../../images/texts.ts'
 import { texts } from '../texts.ts'
 import { MessageTime } from './MessageHead.tsx'
 
-/** The number of images that a message shows (contract, section 9). */
+/** The maximum number of images that a message shows (contract, section 9). */
 const maxMessageImages = 3
 
 interface MessagePicturesProps {
@@ -42,7 +42,7 @@ export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePict
   )
 }
 
-/** The number of images shown at the head of the chat (contract, section 9). */
+/** The maximum number of images at the head of the chat (contract, section 9). */
 const maxTaskImages = 6
 
 export function TaskImages({ task: { id, images } }: { readonly task: Task }) {

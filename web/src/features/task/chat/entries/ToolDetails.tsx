@@ -5,7 +5,7 @@ import { Pictures } from '../../../images/Pictures.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
 import { texts } from '../stepTexts.ts'
 
-/** The number of images that are shown of one call (contract, section 9). */
+/** The maximum number of images that a tool call shows (contract, section 9). */
 const maxPictures = 6
 
 export function ToolDetails({ log }: { readonly log: LogDocument }) {

@@ -17,7 +17,7 @@ interface CommandEnd {
   readonly exitCode: number | null
 }
 
-/** The state of the output: the line being written, and an incomplete rest. */
+/** The state of the output: the line being written, and the beginning of an incomplete control sequence. */
 export interface OutputState {
   readonly line: string
   readonly start: string
