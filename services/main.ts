@@ -100,7 +100,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     const sandboxes: SandboxPorts | null = services.has('runner')
       ? { of: (taskId) => ofRunner?.of(taskId) ?? [] }
       : null
-    // The server starts before the runner, so that it gets the runner's first message.
+    // The server starts before the runner, so that the server gets the runner's first message.
     running.push(
       ...(await startDoor(config, { ...engines, agents, sandboxes }, apis, () => ({
         ...Object.fromEntries(details),
@@ -314,7 +314,7 @@ async function main(): Promise<void> {
     const readStore = await openReadModels(config, print)
     try {
       const answer = await Promise.race([beside({ readStore, progress: printOver }), asked])
-      // The read models are made by the running product, which is not affected.
+      // The running product rebuilds the read models, and continues when this command is aborted.
       if (!answer) process.exit(0)
       tell(answer)
     } finally {
@@ -357,7 +357,10 @@ async function main(): Promise<void> {
   process.exit(0)
 }
 
-/** Resolves when all read models can be read, or after `readableWithinMs`. If a rebuild takes longer, says so: reads are refused until it is done. */
+/**
+ * Resolves when all read models can be read, or after `readableWithinMs`. If a rebuild takes longer, prints that reads are refused until the rebuild
+ * is done.
+ */
 async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promise<void> {
   const stopping = new AbortController()
   void asked.then(() => stopping.abort())

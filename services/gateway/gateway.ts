@@ -120,8 +120,7 @@ export async function startGateway(
       previews.close()
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
-      // Destroys sockets whose other end does not respond: such a client never answers the close, and the server does not count its connection as a
-      // request.
+      // Destroys the connections of clients that do not respond, since such a client never confirms that its socket is closed.
       const hurry = setTimeout(() => connections.forEach((connection) => connection.destroy()), drainMs)
       http.closeIdleConnections()
       await closed
@@ -139,7 +138,7 @@ interface AppParts {
   readonly onSignedIn: (connection: Connection) => void
 }
 
-/** All middleware for HTTP, from the outermost. */
+/** All middleware for HTTP, from the outermost to the innermost. */
 function createApp(
   options: GatewayOptions,
   services: GatewayServices,
@@ -200,7 +199,7 @@ function routesOf(options: GatewayOptions): readonly Route<GatewayServices>[] {
   ]
 }
 
-/** The origin to which the page that creates the App posts a form. No page posts anything to another origin. */
+/** For the page that creates the App: the origin to which the page posts a form. `null` for all other pages, which post to no other origin. */
 function formTargetOf(
   context: Context,
   options: GatewayOptions,

@@ -38,7 +38,7 @@ export type GatewayServices = Pick<
 export interface GatewayOptions {
   readonly host: string
   readonly port: number
-  /** The address at which people reach the server; `null`: the loopback name in their request. */
+  /** The address at which people reach the server; `null`: a loopback name, which is taken from each request. */
   readonly publicUrl: string | null
   /** The host name below which previews of tasks are; `null`: they are only at loopback names. */
   readonly previewHost: string | null
@@ -50,13 +50,15 @@ export interface GatewayOptions {
   readonly strangersOfAddress: number
   /** Requests that a person may make per minute; `null`: no limit. */
   readonly requestsAMinute: number | null
-  /** The name of the code host in user ids, so that accounts of different hosts never share one. */
+  /** The name of the code host, from which user ids are computed, so that accounts of different hosts never get the same id. */
   readonly codeHostName: string
   /** The origins from which the code host serves people's pictures. */
   readonly pictureOrigins: readonly string[]
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
-  /** Secrets by which the code host signs its deliveries: the current one, and a previous one that is still valid. Empty when there are no deliveries. */
+  /**
+   * Secrets by which the code host signs its deliveries: the current one, and a previous one that is still valid. Empty when there are no deliveries.
+   */
   readonly webhookSecrets: () => Promise<readonly string[]>
   readonly webFolder: string
   readonly verifierFile: string

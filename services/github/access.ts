@@ -50,7 +50,7 @@ export interface InstallationAccess extends Tokens {
   refused(): void
 }
 
-/** The purpose of an access: a task of `ownerId`, with the number and owner of its repository at the code host, if known. */
+/** The task that a read is about: the task's owner, and the number and owner of the task's repository at the code host, if known. */
 export interface Read {
   readonly ownerId: string
   readonly repositoryId: string | null
@@ -71,7 +71,7 @@ export interface AccessDeps extends OwnAccessDeps {
   readonly codeHost: Pick<CodeHost, 'allowance' | 'repositoryById'>
 }
 
-/** Makes the own access of a person, by the person's id. */
+/** Returns a function that makes a person's own access from the person's id. */
 export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
   const sparing = sparingOf(deps)
   return (ownerId) => {
@@ -112,7 +112,7 @@ export function readAccess(deps: AccessDeps): TokenFor {
   const ownOf = ownAccess(deps)
   const sparing = sparingOf(deps)
   const mayOwnerRead = mayRead({ tokenOf: (ownerId) => ownOf(ownerId).token(), codeHost, clock })
-  /** For each repository, when its installation's tokens were last refused, and whether new ones were requested since. */
+  /** For each repository, the last refusals of its installation's tokens. */
   const refusals = new LRUCache<string, Refusal>({ max: maxRefusals })
   const now = () => clock.now().getTime()
 
@@ -171,8 +171,8 @@ function keyRefused(fault: Fault, own: OwnAccess, again: () => Promise<ReadAcces
 }
 
 /**
- * The fault if the App's key is refused, which is final. For other faults of the code host `undefined`: the person's own access is tried, which shows
- * the cause.
+ * Returns the fault if the App's key is refused, since no other access may then be used. Returns `undefined` for other faults of the code host, since
+ * the person's own access is then tried, and shows the cause.
  */
 function unlessOfHost(fault: unknown): Fault | undefined {
   if (fault instanceof Fault && fault.code === 'app_key_refused') return fault

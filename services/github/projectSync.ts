@@ -40,7 +40,10 @@ const projectSyncTimes: ReadingTimes = {
   minIntervalMs: 60_000,
 }
 
-/** A push says little about a project and comes often, so it is followed only now and then. */
+/**
+ * How soon a repository's projects are read after an event. A push says little about a project and comes often, so it causes a reading only now and
+ * then.
+ */
 const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
 const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
 /** The most projects of one repository; each person can have one. */

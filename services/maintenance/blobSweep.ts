@@ -24,7 +24,7 @@ export interface BlobSweepEngines extends Pick<Engines, 'readStore' | 'clock' | 
 }
 
 const dayMs = 86_400_000
-/** Much longer than the time between storing a blob and appending the event that names it. */
+/** How long every blob is kept, which is much longer than the time between storing a blob and appending the event that names it. */
 const keptMs = dayMs
 const intervalMs = dayMs
 const afterFaultMs = 3_600_000
@@ -33,12 +33,12 @@ const otherLogMs = 7 * dayMs
 /** The most blobs that are looked for in one reading of the log: some 50 MB of names. */
 const atOnce = 250_000
 const readBatch = 250
-/** After each batch, pauses three times as long as the reading took, since it blocks the thread that also serves requests. */
+/** The pause after each batch is this many times as long as its reading took, because reading blocks the thread that also serves requests. */
 const restShare = 3
 /** After this many faults in a row, the store itself counts as faulty. */
 const maxFaults = 100
 
-/** The last events of streams. After them, nothing that the stream names is ever opened again. */
+/** The types of events that end a stream. After such an event, nothing that the stream names is ever opened again. */
 const ends = new Set(['TaskDeleted', 'ImageDiscarded'])
 
 /** Sweeps at once and then daily, until it is stopped. */
@@ -137,7 +137,7 @@ async function unnamedOf(
   return [...namedIn].flatMap(([hash, stream]) => (stream === null || ended.has(stream) ? [hash] : []))
 }
 
-/** Reads all events of the log, slowly. */
+/** Reads all events of the log, with a pause after each batch. */
 async function* wholeLog(
   { eventStore }: Pick<BlobSweepEngines, 'eventStore'>,
   signal: AbortSignal,
@@ -154,7 +154,7 @@ async function* wholeLog(
   }
 }
 
-/** Where the log ended at the last reading. If the log no longer contains this event, it is another log or an older copy. */
+/** Stores the last event of the log at the last reading. If the log no longer contains that event, it is another log or an older copy. */
 const marks: Collection = { name: 'blob_sweeps', indexes: [] }
 const Mark = z.object({
   position: z.string(),

@@ -52,7 +52,9 @@ export async function sweepImages(
   }
 }
 
-/** Discards an image, unless that was done before. The event comes last, so that an interrupted attempt is repeated; each step may be repeated. */
+/**
+ * Discards an image, unless that was done before. The event is recorded last, so that an interrupted attempt is repeated; each step may be repeated.
+ */
 export async function discardImage(
   { commands, blobs, vault, ids }: Pick<SweepEngines, 'commands' | 'blobs' | 'vault' | 'ids'>,
   imageId: string,

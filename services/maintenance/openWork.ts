@@ -1,6 +1,6 @@
 /**
- * Finds requests in the log that have no outcome yet. A sweep at the start and every minute queues those that the queue does not have, and ends those
- * that the queue gave up, so that nothing waits for ever, whatever happened to the queue or a runner.
+ * Finds requests in the log that have no outcome yet. A sweep at the start and every minute queues requests that have no job in the queue, and ends
+ * requests whose job the queue gave up, so that no request waits for ever, whatever happened to the queue or a runner.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -61,7 +61,7 @@ export async function sweepOpenWork(
   }
 }
 
-/** Lists the tasks in the read models, which may be behind: the next sweep finds what they lack. */
+/** Lists tasks with open work from the read models, which may be behind: the next sweep finds the tasks that are missing there now. */
 async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGenerator<string> {
   for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }])
     for await (const found of pagesOf(documents, tasksView, { where, limit: page }))

@@ -88,7 +88,7 @@ const page = 500
 const storedEvery = 5_000
 const shortestMs = 500
 
-/** Seals until it is stopped. */
+/** Seals the log until it is stopped. */
 export async function startSealer(
   engines: SealerEngines,
   { intervalMs, file: path, places = [], tell }: Sealing,
@@ -147,7 +147,7 @@ export async function startSealer(
   }
 }
 
-/** Seals the log; `undefined` if that fails, after telling the operator. An unavailable engine is reported elsewhere. */
+/** Seals the log. If that fails, tells the operator and returns `undefined`. An unavailable engine is reported elsewhere. */
 async function sealOrTell(sealer: Sealer): Promise<RecordedSeal | undefined> {
   try {
     return await sealNow(sealer)
@@ -243,7 +243,7 @@ async function follow(sealer: Sealer): Promise<void> {
   }
 }
 
-/** The records without the last one, if that one is a seal over the trees with all other records added. */
+/** Leaves out the last record if it is a seal over the trees as they are after all other records were added. */
 function beforeOwnSeal({ identity, log }: SealTrees, records: readonly LogRecord[]): readonly LogRecord[] {
   const last = records.at(-1)
   if (last === undefined || isDamaged(last)) return records
@@ -300,7 +300,7 @@ async function contradiction(
   return contradictionIn(before, log)
 }
 
-/** Adds to the file the seals of the log that it lacks because the process was killed, or because the disk was full. */
+/** Adds seals to the file that are in the log but not in the file, because the process was killed or the disk was full. */
 async function completeFile(
   { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,
@@ -321,7 +321,7 @@ async function completeFile(
   await file.append(missing.map((seal) => outsideSeal(logIdentity.logId, seal)))
 }
 
-/** Signs the present trees. `undefined` when another process has appended a seal in the meantime. */
+/** Signs the present trees and appends the seal to the log. Returns `undefined` when another process has appended a seal in the meantime. */
 async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | undefined> {
   const { log, logIdentity, vault, clock } = engines
   const keys = await openSigningKeys(vault, logIdentity, clock)

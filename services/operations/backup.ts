@@ -38,7 +38,7 @@ import {
 } from './backupFiles.ts'
 import type { OperationResult } from './operation.ts'
 
-/** A backup cannot be made or restored. The message says why, and what to do. */
+/** Thrown when a backup cannot be made or restored. The message says why, and what to do. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused'
 }
@@ -58,12 +58,13 @@ const keyName = 'master.key'
 /** The name, in a backup, of the seals that are stored outside of the log. */
 const sealsName = 'seals.ndjson'
 /**
- * The log comes first, the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there either.
+ * The log is copied first and the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there
+ * either.
  */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** Folders to copy. Blobs are named by their hash; the local code host's folder, which does not exist with GitHub, gets one hash for everything. */
 const trees = ['blobs', 'codehost'] as const
-/** A private key in data folders of earlier versions, which is not encrypted there. It is copied only together with the master key. */
+/** The name of a private key that data folders of earlier versions contain unencrypted. It is copied only together with the master key. */
 const hostKeyName = 'app.private-key.pem'
 
 const Manifest = z.strictObject({

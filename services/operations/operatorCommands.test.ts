@@ -1,4 +1,4 @@
-/** The words of an operator about jobs that were set aside. */
+/** An operator's commands about failed jobs, a restored log, the check of the log, rebuilds of read models, and the keys of seals. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { userStream } from '#domain/kernel/streams.ts'
 import { OnboardingCompleted } from '#domain/user/events.ts'

@@ -104,7 +104,7 @@ async function verified(operating: Operating): Promise<OperationResult> {
 const blobsOf = ({ blobs, erasedBlobs }: Pick<Verified, 'blobs' | 'erasedBlobs'>): string =>
   blobs + erasedBlobs === 0 ? '' : `${blobs} blobs are whole; ${erasedBlobs} were erased. `
 
-/** A sentence about seals outside of the log. Without any, nothing shows whether the end of the log was cut off. */
+/** A sentence for a log without seals outside of it: then nothing shows whether the end of the log was cut off. */
 const outsideOf = (outside: number): string =>
   outside > 0
     ? ''

@@ -7,7 +7,7 @@ import type { StdioOptions } from 'node:child_process'
 import { Duplex } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 
-/** The program does not exist or may not be run. Nothing was started. */
+/** Thrown when a program does not exist or may not be run. Nothing was started. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart'
   readonly file: string

@@ -101,7 +101,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly blobs: SealedBlobs
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
-  /** Our App at the code host, what the host knows about it, and where it is installed. */
+  /** Our App at the code host: its registration, its data at the host, and its installations. */
   readonly hostApp: HostApp
   readonly codeHostApps: CodeHostApps
   readonly installations: Installations

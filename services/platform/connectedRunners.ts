@@ -52,7 +52,7 @@ export interface Agents {
   stop(): void
 }
 
-/** The state of an agent for those who would pay for its run: with a key of their own, the agent may not need the server's. */
+/** The state of an agent for those who would pay for its run: if they have a key of their own, the agent does not need the server's key. */
 export async function agentFor(
   state: AgentState,
   by: Paying,

@@ -1,6 +1,6 @@
 /**
- * Accounts at the code host: which user each belongs to, signing in with one, and connecting one to a user. Accounts are never matched by email
- * address.
+ * Accounts at the code host: finds the user of an account, signs in with an account, and connects an account to a user. Accounts are never matched by
+ * email address.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
@@ -27,8 +27,8 @@ export interface ProvenAccount {
 
 export interface Accounts {
   /**
-   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted, and `AccountNotAllowed` before anything
-   * about the account is stored.
+   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted, and `AccountNotAllowed`, without storing
+   * anything, when the account may not sign in.
    */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
   /**
@@ -206,9 +206,9 @@ export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>)
   }
 }
 
-/** The OAuth flow failed or was aborted. */
+/** Thrown when the OAuth flow failed or was aborted. */
 export class SignInFailed extends Error {
-  /** The code by which the client's page knows the error. */
+  /** The error code that the client's page gets. */
   readonly value: SignInError | LinkError
   constructor(value: SignInError | LinkError, cause?: unknown) {
     super(value, { cause })
@@ -216,7 +216,7 @@ export class SignInFailed extends Error {
   }
 }
 
-/** The account is not on the list of accounts that may sign in. */
+/** Thrown when the account is not on the list of accounts that may sign in. */
 export class AccountNotAllowed extends SignInFailed {
   readonly login: string
   constructor(login: string) {

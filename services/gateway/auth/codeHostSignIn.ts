@@ -32,8 +32,8 @@ interface SignInFlow {
 }
 
 /**
- * The routes `/api/auth/github` and its callback. Each ends in a redirect. A sign-in ends at the client's callback page; the connection of an account
- * ends at the settings, or at the task that the person came from.
+ * The routes `/api/auth/github` and `/api/auth/github/callback`. Each ends in a redirect. A sign-in ends at the client's callback page; the
+ * connection of an account ends at the settings, or at the task that the person came from.
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }
@@ -276,7 +276,7 @@ function answers(query: unknown, expected: OAuthState | undefined): boolean {
   return state === expected.state && (code !== undefined || error !== undefined)
 }
 
-/** The query of the code host after an installation, or after an owner was asked to install the App. It has at least one of the members. */
+/** The query of the code host after an installation, or after an owner was asked to install the App. It has at least one of the two parameters. */
 const Installation = z
   .object({ setup_action: z.unknown(), installation_id: z.unknown() })
   .partial()
@@ -286,7 +286,7 @@ const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
 /**
  * Where the browser goes after an installation. A navigation has no session, and anybody can make an address with any number, so the settings page
- * checks whether the installation is one of the person's. A request to an owner has no number yet.
+ * checks whether the installation is one of the person's. When an owner was only asked to install the App, there is no number yet.
  */
 function afterInstall({ setup_action: action, installation_id: id }: z.infer<typeof Installation>): string {
   const failed = (error: SignInError) => `/auth/callback?error=${error}`

@@ -33,8 +33,8 @@ export function signedClaims(
 }
 
 /**
- * The name of a cookie of the sign-in at `origin`, our address as the browser sees it. With https, the prefix keeps the pages of other hosts of our
- * site, such as previews, from setting it; a cookie with the prefix is sent to all paths.
+ * The name of a sign-in cookie. `origin` is our address as the browser sees it. With https, the name has a prefix that keeps pages of other hosts of
+ * our site, such as previews, from setting the cookie. The browser sends a cookie with this prefix to all paths.
  */
 export const hostCookieName = (origin: string, name: string): string =>
   origin.startsWith('https:') ? `__Host-${name}` : name

@@ -92,7 +92,7 @@ export interface StrangersLimit {
   readonly isProxied: boolean
 }
 
-/** A single address may have a quarter of all connections. */
+/** The limit for all addresses together is this many times the limit for one address. */
 const addresses = 4
 
 export function limitStrangers<One>({ ofAddress, isProxied }: StrangersLimit): Strangers<One> {

@@ -21,8 +21,8 @@ export function imageRoutes(services: GatewayServices, bodies: Bodies): Middlewa
 }
 
 /**
- * Answers `GET /api/images/:imageId` to anybody with a valid link, since an `<img>` or `<video>` sends no token. 404 for an invalid link and for deleted bytes,
- * without saying which.
+ * Answers `GET /api/images/:imageId` to anybody with a valid link, since an `<img>` or `<video>` sends no token. The answer is 404 both for an
+ * invalid link and for deleted bytes.
  */
 function showImage({
   blobs,

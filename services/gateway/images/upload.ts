@@ -1,4 +1,4 @@
-/** Handles an upload: limits, form, image check, blob, event and answer. */
+/** Handles the upload of an image: checks the limits, reads the form, checks the image, stores the blob, records the event, and answers. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context, Middleware } from 'koa'

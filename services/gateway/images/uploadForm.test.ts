@@ -1,4 +1,4 @@
-/** The form of an upload, whatever is sent: it gives one file or a refusal in time, and reads nothing beyond the limit. */
+/** Whatever is sent as the form of an upload, reading it gives one file or a refusal in time, and nothing is read beyond the limit. */
 import { once } from 'node:events'
 import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

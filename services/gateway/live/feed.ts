@@ -1,7 +1,7 @@
 /**
  * Sends the events of tasks to viewers, in the order of the log. All rooms of this gateway share one subscription to the log, so that a single
- * position says what a viewer has seen. A viewer who joins enters the room at once. What the viewer has missed is read up to that moment, and new
- * messages are held back for this viewer meanwhile, so that the viewer misses nothing, gets nothing twice, and delays nobody else.
+ * position says what a viewer has seen. A viewer who joins enters the room at once. The events that the viewer has missed are read up to that moment;
+ * meanwhile, new messages are held back for this viewer. So the viewer misses nothing, gets nothing twice, and delays nobody else.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'
@@ -85,7 +85,7 @@ export interface FeedEngines {
 interface FeedState extends FeedEngines {
   readonly addressOf: AddressOf
   readonly rooms: Map<string, Room>
-  /** Rooms that are being opened, with the events that their tasks have had since. */
+  /** Rooms that are being opened, each with the events of its task that came since the opening began. */
   readonly opening: Map<string, { readonly held: BoundedBuffer<StoredEvent>; readonly done: Promise<void> }>
   /** Viewers by the id of the person whose tasks they follow. */
   readonly followers: Map<string, Set<Viewer>>
@@ -99,7 +99,7 @@ interface FeedState extends FeedEngines {
 }
 
 const batch = 500
-/** The most joins at once: each keeps what it reads in memory, and takes processor time from live viewers. */
+/** The most joins at once: each keeps the events that it reads in memory, and takes processor time from live viewers. */
 const joinsAtOnce = 8
 /** Frequent enough for a progress bar, and rare enough for somebody with hundreds of running tasks. */
 export const progressIntervalMs = 250
@@ -138,8 +138,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
   return {
     join: (taskId, viewer, last) =>
       limited(async () => {
-        // An engine in this process answers within the same turn of the event loop. Yields, so that live events can be sent between two steps of a
-        // join.
+        // An engine in this process answers within the same turn of the event loop, so the join yields here to let live events be sent.
         await nextTurn()
         return join(feed, taskId, viewer, last)
       }),
@@ -330,7 +329,7 @@ async function join(
   const state: ViewerState = { last, held: last === null ? null : boundedBuffer(replayLimits) }
   room.viewers.set(viewer, state)
   feed.emit({ kind: 'rooms', open: feed.rooms.size })
-  // A viewer without a cursor gets nothing again.
+  // Nothing is sent again to a viewer without a cursor.
   if (last === null) return { resync: isForeign, position: feed.reached }
   try {
     return await replay(feed, { taskId, viewer, task: room.task, last, state })
@@ -370,7 +369,7 @@ async function replay(
 /** Whether the log does not have the cursor's event, for example after a restore to an earlier state. */
 async function isBeyondTheLog({ reached, eventStore }: FeedState, last: ResumeCursor): Promise<boolean> {
   const position = typeof last === 'string' ? last : last.position
-  // Another gateway may have sent events that are the next to arrive here.
+  // Another gateway may have sent events that have not arrived here yet.
   return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
 }
 
@@ -391,7 +390,7 @@ async function readRoom(feed: FeedState, taskId: string, held: BoundedBuffer<Sto
   const { documents, log, rooms } = feed
   const read = () => documents.now(tasksView, taskStream(taskId), taskId)
   const early = await read()
-  // Runs between two events, so that none is lost between reading the document and the subscription.
+  // Runs between two events, so that no event is lost between reading the document and getting events from the subscription.
   await feed.serialized(async () => {
     const items = held.items()
     let task = items === null ? await read() : early

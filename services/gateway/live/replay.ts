@@ -23,7 +23,9 @@ export interface Missed {
   readonly characters: number
 }
 
-/** The events of both streams of the task after `last`, up to `upTo`, in position order; `undefined` when they exceed `replayLimits`. */
+/**
+ * The events of the task's stream and of its terminal's stream after `last`, up to `upTo`, by position; `undefined` when they exceed `replayLimits`.
+ */
 export async function missedEvents(
   log: Pick<EventLog, 'readBackwards'>,
   taskId: string,

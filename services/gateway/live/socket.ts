@@ -43,7 +43,7 @@ const Handshake = z.object({ token: z.string() })
 
 /** The most that is buffered for a slow client. A slower client is disconnected, and catches up when it reconnects. */
 const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
-/** With more waiting packets, unrecorded pieces of text are dropped, because later pieces contain them too. */
+/** While more packets than this wait, pieces of text that are not recorded yet are dropped, because later pieces contain their text too. */
 const waitingWithWords = 100
 /** How often connected people are checked against the list of those who may sign in. */
 const checkIntervalMs = 30_000

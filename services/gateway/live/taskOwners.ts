@@ -10,14 +10,14 @@ import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 
 export interface Owners {
-  /** Finds out the owners of the events' tasks, from the tasks' first events or in one read for all. */
+  /** Finds out the owners of the events' tasks, from the tasks' first events or in one read for all these tasks. */
   learn(events: readonly StoredEvent[]): Promise<void>
   /** The owner; `null` when it cannot be read, `undefined` when it was not read yet. */
   known(taskId: string): string | null | undefined
   read(taskId: string): Promise<string | null>
 }
 
-/** The number of tasks that are remembered, in some 10 MB: more than are active at once. */
+/** The number of tasks whose owners are cached, which is more than are active at once. They take some 10 MB. */
 const remembered = 50_000
 
 export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<EventLog, 'read'>): Owners {

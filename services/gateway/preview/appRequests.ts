@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 import { CannotStart } from '#platform/childProcess.ts'
 import type { RunningSandbox } from '#platform/ports/sandboxPorts.ts'
 
-/** Why an app did not answer a request, in a sentence for the person. */
+/** Thrown when an app did not answer a request. The message is a sentence for the person. */
 export class AppFault extends Error {
   override readonly name = 'AppFault'
   readonly status: 502 | 503 | 504
@@ -50,7 +50,7 @@ export interface AppRequests {
 const connectionsOfApp = 8
 /** The most requests to one app that are not answered yet. */
 const maxUnderWay = 64
-/** Shorter than servers commonly keep idle connections, so that a request never meets one that the app is just closing. */
+/** How long an idle connection is kept: shorter than servers commonly do, so that no request is sent on a connection that the app is just closing. */
 const keptMs = 2_000
 const firstAnswerMs = 60_000
 

@@ -1,5 +1,6 @@
 /**
- * Headers between a browser and the app in a preview. The app must not learn or change anything of the product, and must believe to be at localhost.
+ * Headers between a browser and the app in a preview. The app must not learn or change anything of the product, and sees requests as if they were
+ * sent to localhost.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { endToEndHeaders } from '#platform/http/endToEndHeaders.ts'
@@ -8,13 +9,13 @@ const cookieName = 'flightdeck_preview'
 /** Matches the names of the product's own cookies. */
 const ours = /^(?:__(?:host|secure)-)?flightdeck_/i
 
-/** The name of the cookie with a pass. With https, the prefix keeps pages of sibling hosts from setting it. */
+/** The name of the cookie with a pass. With https, the name has a prefix that keeps pages of sibling hosts from setting the cookie. */
 const passCookieName = (origin: string): string =>
   origin.startsWith('https:') ? `__Host-${cookieName}` : cookieName
 
 export function passCookie(origin: string, value: string, seconds: number): string {
   const secure = origin.startsWith('https:') ? '; Secure' : ''
-  // `Strict` would not be sent after the redirect from the ticket, since the product's page began that navigation.
+  // A `Strict` cookie would not be sent after the redirect that takes the ticket away, since the product's page began that navigation.
   return `${passCookieName(origin)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 

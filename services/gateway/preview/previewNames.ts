@@ -1,6 +1,7 @@
 /**
  * The host names of previews. Each port of a task has a name of its own, so that browsers keep its pages, cookies and storage apart from the product
- * and from all other previews. On a loopback address that is a name below `localhost`, since ports of one host name would share cookies.
+ * and from all other previews. If the product is at a loopback address, the name is below `localhost`, since ports of one host name would share
+ * cookies.
  */
 import { isLoopback } from '#platform/config/checks.ts'
 
@@ -26,7 +27,7 @@ export interface PreviewNames {
 interface Addresses {
   /** The address at which people reach the product, if the operator has set it. */
   readonly publicUrl: string | null
-  /** The host name below which previews are; `null` when the operator named none. */
+  /** The host name below which previews are served; `null` when the operator named none. */
   readonly previewHost: string | null
 }
 

@@ -23,7 +23,7 @@ let engines: TestEngines
 let passes: PreviewPasses
 let now: number
 let ended: string[]
-/** The sandboxes that run, each with the connections to its ports. */
+/** The sandboxes that run. */
 let running: RunningSandbox[]
 let closing: (() => unknown)[]
 let patient: Awaited<ReturnType<typeof serve>>

@@ -48,8 +48,8 @@ interface StartServices extends AuditServices {
 }
 
 /**
- * Records an App whose process ended between storing and recording it. Called at a start if `/setup` creates the App. Throws when the App cannot be
- * recorded.
+ * Records an App whose process ended between storing and recording it. Called at each start of a server whose App is created at `/setup`. Throws when
+ * the App cannot be recorded.
  */
 export async function recordUnrecordedApp(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()

@@ -98,7 +98,7 @@ export function setupCallback(services: GatewayServices): Middleware {
 
 const Answer = z.object({ code: z.string().regex(/^[\w-]{1,200}$/), state: z.string().max(200) })
 
-/** The code in the query if it belongs to this journey, or the earlier code when that is tried again. */
+/** The code in the query if the query's state matches the cookie's. If the query is empty, the earlier code in the cookie, which is tried again. */
 function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | undefined {
   if (Object.keys(query).length === 0) return journey.code ?? undefined
   const answer = Answer.safeParse(query)
@@ -109,7 +109,7 @@ function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | u
 async function finish(services: GatewayServices, { cookies, query }: Context): Promise<SetupError | null> {
   const journey = await claimsOf(services).read(cookies.get(cookie), Journey)
   const code = journey && codeOf({ query }, journey)
-  // An answer that belongs to another browser does not end this journey.
+  // An answer that does not match this browser's cookie leaves the cookie as it is.
   if (journey === undefined || code === undefined) return 'session_lost'
   if ((await services.hostApp.current()) !== undefined) return null
   const { again } = await services.recentKeys.remember({ id: journey.jti, person: 'setup' }, journey.state)

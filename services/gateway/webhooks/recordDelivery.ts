@@ -52,7 +52,7 @@ const Payload = z.object({
 
 const DeliveredEvent = z.enum(deliveredEvents)
 
-/** The ids that a delivery hints at, from a payload of which nothing else is required. `null` for events that we do not act on. */
+/** Reads from a payload the ids that the delivery is about, and ignores everything else in it. `null` for events that we do not act on. */
 export function hintOf(guid: string, name: string, payload: unknown): DeliveryReceived | null {
   const event = DeliveredEvent.safeParse(name)
   const read = Payload.safeParse(payload)
@@ -96,7 +96,10 @@ interface Waiting {
   readonly failed: (fault: unknown) => void
 }
 
-/** Resolves when the delivery is in the log, from now or from an earlier arrival. Throws `EngineUnavailable`. */
+/**
+ * Returns a function that records a delivery unless it was recorded before. It resolves when the delivery is in the log, and throws
+ * `EngineUnavailable` when the log is unavailable.
+ */
 export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceived) => Promise<void> {
   const waiting: Waiting[] = []
   const past: PastDays = new Map()

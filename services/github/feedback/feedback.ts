@@ -24,7 +24,7 @@ export interface FeedbackReader {
    * when nothing more is expected. Throws `CodeHostFault`, and other faults that prevent the reading.
    */
   read(request: ReadRequest, reading: ReadPullRequest): Promise<number | null>
-  /** After a hint about this task's pull request: makes the next reading take place even if nothing seems to have changed. */
+  /** Called after a hint about this task's pull request. The next reading then takes place even if nothing seems to have changed. */
   forget(taskId: string): void
 }
 

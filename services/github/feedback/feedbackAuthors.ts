@@ -58,7 +58,7 @@ type StandingDeps = Pick<Reader, 'vault' | 'codeHostName' | 'accessControl'> & {
 
 /** Whether the account belongs to somebody who may use this server now. Throws `code_host_unavailable` when that is unknown for now. */
 export async function isOurs(deps: StandingDeps, githubId: string): Promise<boolean> {
-  // A person who has to sign in again does not count until then.
+  // A person who has to sign in again does not count until they have done so.
   return (await standingOf(deps, githubId)) === 'known'
 }
 

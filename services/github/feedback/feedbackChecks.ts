@@ -13,7 +13,7 @@ const logWaits = { missing: 60_000, unavailable: 600_000 }
 const retryPauseMs = { missing: 15_000, unavailable: 60_000 }
 const longest = { name: 200, path: 1_000, message: 2_000 }
 
-/** Returns in how many ms to read again; `null` when nothing more is expected. Throws `CodeHostFault`. */
+/** Records new failed checks. Returns in how many ms to read again; `null` when nothing more is expected. Throws `CodeHostFault`. */
 export async function readChecks(reader: Reader, reading: Reading): Promise<number | null> {
   const { token, pull, state } = reading
   const { headCommit, standing } = pull.pullRequest

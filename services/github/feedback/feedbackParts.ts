@@ -1,4 +1,4 @@
-/** Groups what was written on a pull request into pieces of feedback: a review with its comments, or a single comment. Has no side effects. */
+/** Groups the texts on a pull request into pieces of feedback: a review with its comments, or a single comment. Has no side effects. */
 import type { FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { isMarked } from '#domain/task/visibleText.ts'

@@ -43,7 +43,7 @@ export interface Reader extends FeedbackDeps {
   readonly seen: LRUCache<string, string>
   /** Permissions that are known from earlier requests, by repository and account. `at` is the time of the request, in ms of the monotonic clock. */
   readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
-  /** When an incomplete piece was first seen. */
+  /** When a part of each review was first seen, in ms of the monotonic clock. */
   readonly waiting: LRUCache<string, number>
   /** For each task: whether there was a hint since the last reading, and when a hint last caused one. */
   readonly hints: LRUCache<string, { isNew: boolean; readAt: number }>

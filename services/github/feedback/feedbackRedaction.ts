@@ -29,7 +29,7 @@ export async function redactionOf(
   const names = state.kind === 'project' ? [...state.secrets.keys()] : []
   const sought = soughtFor([...(await projectSecrets.valuesOf(projectId, names)).values()])
   const text = (words: string) => textWithout(sought, words)
-  // The diff is redacted with a hunk header in front, which is removed again.
+  // `diffWithout` finds a hunk only at the beginning of a line after the first, so the hunk gets a line break in front, which is removed afterwards.
   const hunk = (lines: string) =>
     lines.startsWith('@@ ') ? diffWithout(sought, `\n${lines}`).slice(1) : text(lines)
   return { text, hunk }

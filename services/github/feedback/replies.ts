@@ -1,4 +1,4 @@
-/** The replies to one piece of feedback: their text, the threads that they belong to, and writing those that are missing. */
+/** Replies to one piece of feedback: makes their text, finds the threads in which to reply, and writes the replies that are missing. */
 import { feedbackReply } from '#domain/task/codeHost/feedbackReply.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { answers, markerOf } from '#domain/task/visibleText.ts'
@@ -10,7 +10,9 @@ import type { Engines } from '#platform/compose.ts'
 import { CodeHostFault, writeOrFind, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import { newest } from '#platform/reads/documentPages.ts'
 
-/** Writes the missing replies: one in each thread, and a single one on the pull request for all threads that are gone. Returns the ids of all replies. */
+/**
+ * Writes the missing replies: one in each thread, and a single one on the pull request for all threads that are gone. Returns the ids of all replies.
+ */
 export async function writeReplies(
   codeHost: Pick<CodeHost, 'pullRequestFeedback' | 'writeComment'>,
   at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },
@@ -47,13 +49,13 @@ export async function writeReplies(
   return [...ids]
 }
 
-/** The threads to reply in: each thread that the agent was given. Without threads `null`, which stands for the pull request as a whole. */
+/** The threads to reply in: each thread that the agent was given. If there are none, the only entry is `null`, for the pull request as a whole. */
 export function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
   const threads = new Set(comments.filter(isInFull).map(({ threadId }) => threadId))
   return threads.size === 0 ? [null] : [...threads]
 }
 
-/** The text of the reply: the agent's last message, the commit, and for whom the agent works. */
+/** The text of the reply: the agent's last message, the commit, and the person for whom the agent works. */
 export async function replyText(
   { documents }: Pick<Engines, 'documents'>,
   { task: taskId, executionId, commit }: FeedbackDocument,

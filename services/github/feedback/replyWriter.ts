@@ -35,13 +35,13 @@ export type ReplyEngines = WritingEngines &
 
 type Answering = ReplyEngines & {
   readonly resting: RestingOwners
-  /** For each document, the number of unexpected failures in a row, and until when the document is skipped. */
+  /** For each piece of feedback, the number of unexpected failures in a row, and until when the feedback is skipped. */
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
 const batch = 100
 const maxFailing = 2_000
-/** How long a document is skipped after an unexpected failure; doubles with each, up to an hour. */
+/** How long a piece of feedback is skipped after an unexpected failure. The time doubles with each failure, up to an hour. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
 /** After a start, the threads of earlier answers are resolved again: of at most `max` answers, none of them older than `withinMs`. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
@@ -66,7 +66,7 @@ export function startReplyWriter(engines: ReplyEngines, intervalMs: number): Pro
   })
 }
 
-/** Reads due replies page by page, so that those that have to wait do not block the others. */
+/** Writes all due replies. Reads them page by page, so that replies that have to wait do not block the others. */
 async function answerAll(answering: Answering, isOver: () => boolean): Promise<void> {
   const due = pagesOf(answering.documents, feedbackView, { where: { answer: 'due' }, limit: batch })
   for await (const page of due)
@@ -77,8 +77,8 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
 }
 
 /**
- * Runs the work on one document. An unexpected failure, such as an unreadable history or secret, does not stop the other replies. It is logged once,
- * and retried after a while.
+ * Runs the work on one piece of feedback. An unexpected failure, such as an unreadable history or secret, does not stop the other replies. The
+ * failure is logged once, and the work is retried after a while.
  */
 async function withoutHoldingUp(
   { failing, logger }: Answering,

@@ -194,7 +194,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
-/** The most authors of left-out comments whose permission is checked. Only authors with an account on this server are. */
+/** The most authors of left-out comments whose permission is checked. Authors without an account on this server are not checked. */
 const maxLeftOut = 10
 
 /** The comments that may request the issue. */
@@ -306,9 +306,9 @@ async function wordsOf(
 }
 
 /**
- * Continues with an accepted issue that has no outcome, after a crash or while its owner had too many tasks. Checks all permissions again. Returns
- * why it still waits: its owner has too many tasks (`full`), or the account of the person who requested it cannot be checked (`unasked`). Throws
- * CodeHostFault.
+ * Continues with an accepted issue that has no outcome yet, because of a crash or because the project's owner had too many tasks. Checks all
+ * permissions again. Returns `full` when the owner still has too many tasks, and `unasked` when the account of the person who requested the issue
+ * cannot be checked. Throws CodeHostFault.
  */
 export async function resumeIssue(
   deps: IssueReadingDeps,

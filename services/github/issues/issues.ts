@@ -13,7 +13,7 @@ import { round, type RoundDeps } from './readingRound.ts'
 
 export type IssueEngines = RoundDeps & ReadingEngines
 
-/** The intervals of reading and writing issues, in milliseconds. */
+/** The intervals of reading issues, in milliseconds. */
 export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
   /** The time between two checks of an issue that waits because an account or a permission is missing. */
   readonly passingMs: number

@@ -230,7 +230,7 @@ async function readIssues(
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
       if (count === maxIssues) return 'soon'
-      // The next issues are read when fewer wait.
+      // Further issues are read when fewer issues wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1
       const wasWaiting = isWaiting(issue.id)

@@ -58,7 +58,7 @@ export function startTaskComments(engines: TaskCommentEngines, intervalMs: numbe
   })
 }
 
-/** Reads due comments page by page, so that those that have to wait do not block the others. */
+/** Writes all comments that are `due` or `stale`. Reads them page by page, so that comments that have to wait do not block the others. */
 async function settleAll(
   deps: TaskCommentDeps,
   comment: 'due' | 'stale',
@@ -70,7 +70,7 @@ async function settleAll(
       if (isOver()) return
       await settleOne(deps, document).catch((fault: unknown) => {
         if (fault instanceof EngineUnavailable) throw fault
-        // For example, a history or a secret that cannot be read, which must not stop the others.
+        // For example, a history or a secret cannot be read. This must not stop the other comments.
         deps.logger.warn({ err: fault, taskId: document.id }, 'failed to tell an issue of its task')
       })
     }

@@ -63,8 +63,8 @@ async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Pro
 }
 
 /**
- * Reads waiting issues again: those that wait for a limit when there is room, and the others from time to time. Returns whether a task could not be
- * made yet.
+ * Reads waiting issues again. Issues that wait for a limit are read when there is room, and all others from time to time. Returns whether a task
+ * could not be made yet.
  */
 export async function readWaiting(
   deps: IssueReadingDeps,

@@ -1,6 +1,6 @@
 /**
- * Follows pull requests at the code host. Webhooks and elapsed time are only hints what to read again; facts come only from the answers of the code
- * host. So the order of hints does not matter, and a thousand hints cause one reading.
+ * Follows pull requests at the code host. Webhooks and elapsed time only hint at pull requests that may have changed; facts come only from reading
+ * these at the code host. So the order of hints does not matter, and a thousand hints cause one reading.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
@@ -96,7 +96,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
   }
   const reactor = await startReactor(engines, {
     marks: ['followed'],
-    // Without an earlier mark, it starts at the end of the log: the first reading of all pull requests covers every earlier hint.
+    // Without an earlier mark, the reactor starts at the end of the log: the first reading of all pull requests covers every earlier hint.
     from: 'head',
     filter: {
       streams: ['task-', 'delivery-'],
@@ -166,7 +166,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
 }
 
 type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
-/** These events name a commit. GitHub adds pull requests only to some of them, and never those of forks. */
+/** These events name a commit. GitHub names pull requests only in some of these events, and never pull requests of forks. */
 const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
 
 async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | undefined> {
@@ -181,7 +181,7 @@ async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | 
   return ofChecks.has(delivery.data.event) && commit !== null ? { repositoryId, commit } : undefined
 }
 
-/** Queues the pull requests of these people, who have the client open, and of the tasks that are open in it, unless they were queued a moment ago. */
+/** Queues the pull requests of people who have a client open, and of tasks that are open in a client, unless they were queued a moment ago. */
 async function readLookedAt(
   follower: Follower,
   { userIds, taskIds }: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] },
@@ -210,7 +210,7 @@ async function readEverything(follower: Follower): Promise<void> {
   }
 }
 
-/** Queues requests; `false` when the queue is full. */
+/** Queues requests. Returns `false` when the queue is full. */
 function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   const now = performance.now()
   // An access that was just refused is tried again only by a later reading.

@@ -21,7 +21,7 @@ const tasksOfOne = 20
 /** A closed pull request is followed for this time, in case it is reopened; after that, only webhooks report a reopening. */
 const closedFollowedMs = 14 * 24 * 3_600_000
 
-/** The tasks of the pull request that a hint names. */
+/** The requests for a pull request that a hint names: one for each task that has this pull request. */
 export async function hinted(
   deps: RequestDeps,
   repositoryId: string,
@@ -82,7 +82,7 @@ async function requestsOf(
 ): Promise<readonly ReadRequest[]> {
   if (found.length === 0) return []
   const tasks = await tasksOf(documents, found)
-  // A pull request is read by its name for the first time, and later by its id, which outlives a rename.
+  // A pull request is read by repository and number for the first time, and later by its id, which outlives a rename.
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])
@@ -105,7 +105,7 @@ async function requestsOf(
   return (await Promise.all(requests)).flat()
 }
 
-/** The task's documents. A new task may not be in the read models yet. */
+/** The documents of the pull requests' tasks, by task id. Tasks that the read models do not have yet are read from the log. */
 async function tasksOf(
   documents: RequestDeps['documents'],
   found: readonly PullRequestDocument[],

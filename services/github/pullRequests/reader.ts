@@ -113,7 +113,7 @@ async function ask(
   }
 }
 
-/** Records on one task. A deleted task, or one with an unreadable history, does not stop the others. */
+/** Records a reading on one task. A deleted task, or one with an unreadable history, does not stop the others. */
 async function record(
   { commands, logger }: ReaderDeps,
   { taskId, number }: ReadRequest,

@@ -1,6 +1,7 @@
 /**
- * Completes records between related tasks when a crash cut short the request that creates a task and usually does this itself. A task that was
- * created from another one is recorded on that other task. An alternative that got a place in a comparison and was then not created loses the place.
+ * The request that creates a task usually also records it on related tasks. If a crash has cut that request short, this completes the records: a task
+ * that was created from another task is recorded on the other one, and an alternative that got a place in a comparison but was not created loses its
+ * place.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'
@@ -20,7 +21,7 @@ type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | '
 const creationTimeoutMs = 60_000
 const pollIntervalMs = 500
 
-/** Continues after the last handled event, until it is stopped. */
+/** Completes records until it is stopped. Begins after the last event that an earlier process has handled. */
 export async function startRelatedTasks(engines: RelatedTasksEngines): Promise<Subscription> {
   const stopping = new AbortController()
   const reactor = await startReactor(engines, {

@@ -63,7 +63,7 @@ export interface Readings<Project extends OrderedDocument> {
   readonly times: ReadingTimes
   /** The message for the log when a reading failed. */
   readonly failed: string
-  /** What a delivery hints at: a repository by its number, or `all` projects. */
+  /** Returns the repository, by its number, that a delivery hints at, or `all` if the delivery concerns all projects. */
   readonly hintOf: (
     delivery: RecordedOf<DeliveryReceived>,
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
@@ -220,7 +220,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
       if (isOver()) return
       repositories.delete(githubRepoId)
       const found = await of.ofRepository(githubRepoId).catch(failed)
-      // Goes to the end, so that repositories which were not tried come first the next time.
+      // A repository that could not be read goes to the end, so that those which were not tried come first the next time.
       if (found === undefined) repositories.add(githubRepoId)
       for (const one of found ?? [])
         if (isAway()) waiting.add(one.id)

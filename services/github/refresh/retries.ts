@@ -7,7 +7,7 @@ export interface Retries {
   put(id: string, pauseMs: number, now: number): void
   /** Puts back an id that was not tried. It is due after the same pause again, or after `pauseMs` if it had none. */
   keep(id: string, pauseMs: number, now: number): void
-  /** Records a success: the id has not to be read again, and its next pause is a first one. */
+  /** Records a success: the id need not be read again, and its next failure counts as its first. */
   settle(id: string): void
   take(now: number): readonly string[]
   /** When the next id is due; `undefined` when none waits. */

@@ -10,7 +10,7 @@ export interface RetryOptions {
   readonly signal?: AbortSignal
 }
 
-/** Retries until an attempt succeeds. Throws the fault of the last attempt: one that is not transient, or the one after the last pause. */
+/** Retries until an attempt succeeds. Throws a fault that is not transient at once, and a transient fault when no pause is left. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const pauses = options.pausesMs[Symbol.iterator]()
   for (;;) {

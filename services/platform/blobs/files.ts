@@ -50,7 +50,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
   }
 }
 
-/** Runs work that `close` waits for, and converts errors of the disk. */
+/** Runs work that `close` waits for, and converts errors of the disk to `EngineUnavailable`. */
 async function onDisk<T>(blobs: FileBlobs, work: () => Promise<T>): Promise<T> {
   if (blobs.closed) throw new EngineUnavailable(`The folder ${blobs.folder}`)
   const result = work()
@@ -146,7 +146,7 @@ function getBlob(blobs: FileBlobs, hash: string): Promise<Uint8Array | undefined
   })
 }
 
-/** Whether the folder has the blob, and whether the blob matches its hash. Reads it in pieces. */
+/** Whether the folder has the blob, and whether the blob matches its hash. Reads the file in pieces. */
 export async function checkBlob(folder: string, hash: string): Promise<'whole' | 'changed' | 'missing'> {
   if (!isBlobHash(hash)) return 'missing'
   const found = createHash('sha256')

@@ -40,7 +40,7 @@ const chunkBytes = 1024 * 1024
 /** How many chunks are sent at once: few enough that a message stays below MongoDB's 48 MB, and a call within its timeout. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
-/** An upload that began before this time was interrupted, since no upload can take so long. */
+/** An upload that began longer ago than this counts as interrupted, since no upload takes so long. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions

@@ -70,7 +70,8 @@ function reportLost(bus: NatsBus): void {
 }
 
 /**
- * Asks the server to confirm that it has received everything sent so far. The driver itself buffers without limit what the server does not accept.
+ * Asks the server to confirm that it has received everything sent so far. The driver itself would keep any amount of messages that the server has not
+ * accepted.
  */
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return

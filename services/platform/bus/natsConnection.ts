@@ -3,12 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 
-/** NATS answers but cannot be used. The message says what to fix, and never contains the password. */
+/** Thrown when NATS answers but cannot be used. The message says what to fix, and never contains the password. */
 export class UnusableNats extends Error {
   override readonly name = 'UnusableNats'
 }
 
-/** Errors that the caller expects, by JetStream's error code. */
+/** For each error code of JetStream that the caller expects, a function that makes the result for this error. */
 export type Refusals<R> = ReadonlyMap<number, () => R>
 
 export interface Nats {
@@ -21,7 +21,7 @@ export interface Nats {
   maxBytes(): number
   /**
    * Calls the server, after waiting for the connection if it is down; `call` gets the time that is left of `timeoutMs` (5,000). If JetStream refuses
-   * with a code in `refusals`, returns the value given there. Any other fault, or no answer in time, becomes `EngineUnavailable`.
+   * with a code in `refusals`, returns the result for this code. Any other fault, or no answer in time, becomes `EngineUnavailable`.
    */
   ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,

@@ -28,8 +28,8 @@ type Auth = ReturnType<typeof createAppAuth>
 const tokenTimeoutMs = 20_000
 
 /**
- * Creates the calls about the App. A process must do this only once: octokit keeps running token requests by the id of the installation alone, so it
- * would mix up two hosts.
+ * Creates the calls about the App. A process must do this only once: octokit identifies pending requests for tokens by the installation's id alone,
+ * so it would mix up the requests to two hosts.
  */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
   const serverUrl = trimmed(url)
@@ -247,8 +247,8 @@ function nextCursor(link: string | undefined): string | null {
 }
 
 /**
- * Returns a function that makes octokit's authentication for an App: `undefined` for an App without a private key. It caches installation tokens, and
- * is made again when the App changes.
+ * Returns a function that gives octokit's authentication for an App, or `undefined` for an App without a private key. The authentication caches
+ * installation tokens, and is made again when the App changes.
  */
 function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | undefined {
   let made: { readonly appId: string; readonly privateKey: string; readonly auth: Auth } | undefined

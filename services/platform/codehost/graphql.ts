@@ -13,7 +13,7 @@ import {
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
-/** How much is requested, from most to least: a code host or token may refuse the whole request because of a part. */
+/** The amounts of data that can be requested, from most to least. A code host or token may refuse a whole request because of one part of it. */
 export const readings = ['checks', 'reviews', 'state'] as const
 export type Reading = (typeof readings)[number]
 
@@ -122,7 +122,7 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** After an hour, the token is tried with everything again, since it may have more permissions. */
+/** After an hour, the largest request is tried again, since the token may have more permissions by then. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 

@@ -1,4 +1,4 @@
-/** Issues, from REST; the last editor and time of a text from GraphQL, since REST does not have them. */
+/** Reads issues with REST, and the last editor and edit time of a text with GraphQL, since REST does not offer them. */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'

@@ -35,7 +35,7 @@ const silent = {
 export interface Requests {
   /** Returns an octokit with a token, or without one. */
   octokit(accessToken: string | undefined): Octokit
-  /** Returns an octokit that authenticates itself, and whose requests do not wait for others. */
+  /** Returns an octokit without a token, for code that authenticates each request. Its requests do not wait for one another. */
   unpaced(): Octokit
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
@@ -199,8 +199,8 @@ function allowanceIn(headers: Headers): Allowance | undefined {
 }
 
 /**
- * How many ms the host wants the holder to pause, whatever is left of the limit: GitHub's 'secondary' limits. The pause is a minute when the host
- * only says that requests come too fast.
+ * How many ms the host wants the holder to pause even though the rate limit is not exhausted, because of one of GitHub's 'secondary' limits. The
+ * pause is a minute when the host only says that requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
   // A refusal has status 403 or 429, and 200 in GraphQL. With another status, `retry-after` is about the resource, or about an unavailable host.

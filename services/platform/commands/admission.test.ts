@@ -14,8 +14,8 @@ beforeEach(async () => {
 afterEach(() => engines.close())
 
 /**
- * Requests `asked` tasks at once. Returns how many were admitted. A new task is counted a little after the read models are waited for (`late`), or a
- * little before that wait ends.
+ * Requests `asked` tasks at once. Returns how many were admitted. With `late`, the read models contain a new task some time after `waitFor` was
+ * called. Otherwise they contain it at once, and `waitFor` resolves some time later.
  */
 async function admitted(
   asked: number,

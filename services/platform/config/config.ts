@@ -9,7 +9,7 @@ import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from '.
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
-/** Features of the sandbox that may be missing if the operator allows it. If one is missing without permission, no real model runs in the sandbox. */
+/** A feature of the sandbox that the operator can allow to be missing. If it is missing without permission, no real model runs in the sandbox. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
 export type ToolchainName = (typeof toolchainNames)[number]
@@ -145,7 +145,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     allowed: allowListOf(values),
     /** Whether people may register and sign in with a password. */
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
-    /** The number of trusted proxies in front of the product: the client's address is taken from `X-Forwarded-For`, counted from the right. */
+    /** The number of trusted proxies in front of the product. The client's address is the entry of `X-Forwarded-For` at this place from the right. */
     proxies: values.TRUST_PROXY,
     /** The most connections per address on which nobody has signed in; four times as many in total. */
     strangersOfAddress: values.STRANGERS_PER_ADDRESS,
@@ -153,7 +153,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     requestsAMinute: values.REQUESTS_PER_MINUTE || null,
     /** The most tasks of one person that run or are queued at once. */
     tasksAtOnce: values.TASKS_AT_ONCE,
-    /** How many started agents may wait for a message; 0: none is started ahead; `null`: limited by memory. */
+    /** The most agents that are started ahead and wait for a message; 0: none; `null`: as many as memory allows. */
     warmAgents: values.WARM_AGENTS ?? null,
     seals: {
       /** The time between seals; `null`: the log is not sealed. */

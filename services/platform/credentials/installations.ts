@@ -68,7 +68,7 @@ const needs = {
   commenting: { issues: 'write' },
 } as const satisfies Record<RepositoryWork, AppPermissions>
 
-/** Permissions to read, as far as they were granted. */
+/** The permissions that a token for reading gets, as far as the installation has them. */
 const readable = ['contents', 'pull_requests', 'issues', 'checks', 'statuses', 'actions'] as const
 
 interface InstallationsDeps {
@@ -94,7 +94,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     known = listing
     found.then(
       () => void (keyRefusedFor = keyRefusedFor === 'list' ? undefined : keyRefusedFor),
-      // A refused key is remembered, so that not each call tries it.
+      // A refused key is remembered, so that further calls do not try it for a while.
       (fault: unknown) => {
         if (isRefusalOfKey(fault)) tellOfKey('list', fault)
         else if (known === listing) forget()
@@ -167,7 +167,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
 }
 
-/** Whether the host's answer means that the key is not, or no longer, an App's. */
+/** Whether the host's answer means that the key does not belong to an App, or no longer does. */
 const isRefusalOfKey = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && (fault.kind === 'unauthorized' || fault.kind === 'not_found')
 

@@ -7,8 +7,8 @@ import { LeadsInside, publicLookup } from '#platform/http/addressReach.ts'
 import { isInNumbers, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
 
 /**
- * `refused`: the provider does not know the key. `unknown`: the provider was not reached, or its answer says nothing about the key, which may be
- * valid for models only. `inside`: the address is in the server's own network.
+ * `refused`: the provider does not know the key. `unknown`: the provider was not reached, or its answer says nothing about the key, for example
+ * because a valid key may not list models. `inside`: the address is in the server's own network.
  */
 export type KeyCheck = 'accepted' | 'refused' | 'unknown' | 'inside'
 

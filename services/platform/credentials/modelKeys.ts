@@ -10,8 +10,8 @@ const StoredKey = z.object({
   kind: z.enum(keyKinds),
   value: z.string(),
   /**
-   * The address for which a project's key is used; `null`: the server's address of the provider. It is stored with the key, so that the key is never
-   * sent elsewhere.
+   * The address to which a project's key is sent; `null`: the address at which the server reaches the provider. It is stored with the key, so that
+   * the key is never sent elsewhere.
    */
   baseUrl: z.string().nullable(),
 })

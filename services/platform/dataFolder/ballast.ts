@@ -37,7 +37,7 @@ export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }
 
-/** Whether to delete or create the ballast. It is created only if, after that, as much space as it takes is still free. Has no side effects. */
+/** Whether to delete or create the ballast. It is created only if at least twice its size is free. Has no side effects. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
   return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
@@ -50,7 +50,9 @@ function stateOf(folder: string): DiskState {
   return { free: bavail * bsize, size, isThere: found !== undefined }
 }
 
-/** Called at a start before anything else is opened. Deletes an unfinished ballast, and the ballast if the disk is full. The folder may be missing. */
+/**
+ * Called at a start before anything else is opened. Deletes an unfinished ballast, and the ballast if the disk is full. The folder may be missing.
+ */
 export function releaseIfFull(folder: string): void {
   rmSync(halfIn(folder), { force: true })
   if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { lockFile } from '../engines/sqlite.ts'
 import { releaseIfFull } from './ballast.ts'
 
-/** The folder cannot be used. The message says what to do. */
+/** Thrown when the data folder cannot be used. The message says what to do. */
 export class UnusableDataFolder extends Error {
   override readonly name = 'UnusableDataFolder'
 }

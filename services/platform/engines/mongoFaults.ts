@@ -18,7 +18,7 @@ import {
 import type { Collection, Document, OptionalUnlessRequiredId } from 'mongodb'
 import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 
-/** There was no answer within our own time limit. */
+/** Thrown when there was no answer within our own time limit. */
 export class Late extends Error {
   override readonly name = 'Late'
   constructor(ms: number) {
