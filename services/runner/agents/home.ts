@@ -35,8 +35,8 @@ interface NestedInstructions {
 }
 
 /**
- * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no links in the home: a link in
- * the way of a folder or file is removed. Must not be called while the agent runs.
+ * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no links in the home, and removes
+ * a link that is in the way. Must not be called while the agent runs.
  */
 export async function writeHome(
   home: string,

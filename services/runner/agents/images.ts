@@ -39,9 +39,7 @@ export function withImagePaths(text: string, paths: readonly string[]): string {
   return `${text === '' ? '' : `${text}\n\n`}${request}\n${list}\n`
 }
 
-/**
- * The file of an image. Its name is made from its content, so the same image in another turn is the same file, and the files of earlier turns stay.
- */
+/** The file of an image. Its name is made from its content, so an image has the same file in every turn, and the files of earlier turns stay. */
 function fileOf({ mediaType, base64 }: AgentImage) {
   const content = Buffer.from(base64, 'base64')
   const name = createHash('sha256').update(content).digest('hex').slice(0, 16)

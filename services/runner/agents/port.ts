@@ -301,7 +301,7 @@ export interface HomeFile {
 
 /** The files and instructions that a repository and a person give an agent, in addition to the instruction files in the workspace. */
 export interface Brought extends OwnInstructions {
-  /** The skills, commands and other ability files of the repository, as they are in the commit that the work began from. */
+  /** The ability files of the repository, such as skills and commands, from the commit that the work began from. */
   readonly files: readonly AbilityFile[]
   /** The hooks of the repository that the project's owner allowed; none by default. */
   readonly hooks?: readonly RepositoryHook[]

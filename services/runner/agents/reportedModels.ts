@@ -38,7 +38,7 @@ export function reportedModels(file: string, onFault: (fault: unknown) => void):
   }
 }
 
-/** Writes a second file and then renames it, so that a runner that is killed meanwhile leaves the earlier file whole. */
+/** Writes a second file and then renames it. If the runner is killed meanwhile, the earlier file stays whole. */
 async function write(file: string, text: string): Promise<void> {
   await writeFile(`${file}.half`, text, { flush: true })
   await rename(`${file}.half`, file)

@@ -94,7 +94,7 @@ function endOf(started: ToolStarted | undefined, { ok, exitCode }: ToolFinished)
   return commandEnd(exitCode ?? (ok ? 0 : null))
 }
 
-/** The sequence that tells a terminal that a command has ended and with which exit code, as shells send it (OSC 133 D). It is invisible. */
+/** The invisible sequence (OSC 133 D) by which shells tell a terminal that a command has ended, and with which exit code. */
 export function commandEnd(exitCode: number | null): string {
   return `${escape}]133;D${exitCode === null ? '' : `;${exitCode}`}\u0007`
 }

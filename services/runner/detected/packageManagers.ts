@@ -1,4 +1,4 @@
-/** Finds the package managers that a repository uses, the commands that install the packages, and the hosts that the packages come from. */
+/** Finds a repository's package managers, the commands that install its packages, and the hosts of the packages. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 

@@ -17,8 +17,8 @@ export interface Egress {
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
   ): Promise<SandboxEgress>
   /**
-   * Calls `tell` with a sentence for each destination that a sandbox of the task is refused, until the returned function is called. Only the latest
-   * `tell` of a task is called.
+   * Reports refused connections of the task: calls `tell` with a sentence for each refused destination, until the returned function is called. Only
+   * the latest `tell` of a task is called.
    */
   hear(taskId: string, tell: (sentence: string) => void): () => void
   /** Reports that a sandbox of the task was refused a connection. The sandbox may have been opened in an earlier run. */

@@ -186,7 +186,7 @@ async function tunnel(
   const { host, port } = hostAndPort(target)
   const destination = { host, port: port ?? 0 }
   if (gitDoorAt(proxy.options.rules, host, destination.port) !== undefined) {
-    // The proxy could not inspect the content of a tunnel, so the tunnel ends here, and its requests are checked like any other.
+    // The proxy could not inspect the content of a tunnel. So the tunnel ends here, and the requests in it are checked like any other.
     client.write(established)
     if (head.length > 0) client.unshift(head)
     proxy.destinations.set(client, destination)

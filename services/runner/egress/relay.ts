@@ -1,6 +1,6 @@
 /**
- * The relay: a sandbox has no network, so its programs connect to a port of its own loopback, and a small script passes the data on to the proxy's
- * socket. The script runs beside the command, and ends with the sandbox.
+ * The relay. A sandbox has no network, so its programs connect to a port of its own loopback. A small script, the relay, passes the data on to the
+ * socket of the proxy. The script runs beside the command, and ends with the sandbox.
  */
 
 /** The port on which the relay listens in a sandbox. Each sandbox has a loopback of its own. */
@@ -69,12 +69,12 @@ interface RelayPlace {
 
 type Command = readonly [string, ...string[]]
 
-/** When a command starts: once the relay is ready, or after a line on its standard input that the command itself does not get. */
+/** When a command starts: once the relay is ready, or after a line on its standard input. The command does not get that line. */
 export type Begins = 'reachable' | 'on_first_line'
 
 /**
- * The command line that starts a relay at once and then the command, which becomes the first process of the sandbox. If `model`, the path of the
- * broker's socket in the sandbox, is given, the relay also connects `modelPort` to the broker.
+ * The command line that starts a relay at once, and then the command. The command becomes the first process of the sandbox. `model` is the path of
+ * the broker's socket in the sandbox. If it is given, the relay also connects `modelPort` to the broker.
  */
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
   const ports = [relayPort, ...place.ports].join(' ')
@@ -82,7 +82,7 @@ export function besideRelay(place: RelayPlace, command: Command, begins: Begins,
   return [...shell, scripts[begins], 'bash', ...given]
 }
 
-// Without these options, a bash whose input is a socket would run a start-up file of the home, which an agent may have written.
+// Without these options, a bash whose input is a socket would run a start-up file of the home. An agent may have written that file.
 const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
 // The relay gets no environment variables: a project's variables are only for its commands.

@@ -13,8 +13,8 @@ export interface SandboxEgress {
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
   /**
-   * The command line for the sandbox: it starts the given command and the relay beside it, if one is needed. With `model`, the path of the broker's
-   * socket, the relay also makes the broker reachable on the loopback.
+   * The command line for the sandbox. It starts the given command and, if one is needed, the relay. `model` is the path of the broker's socket. If it
+   * is given, the relay also makes the broker reachable on the loopback.
    */
   command(
     command: readonly [string, ...string[]],
@@ -106,7 +106,7 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     no_proxy: direct,
     // Node's own fetch uses the proxy only with this variable.
     NODE_USE_ENV_PROXY: '1',
-    // npm checks for updates of itself, and a report that this was refused would mean nothing to a person.
+    // Otherwise npm would check for updates of itself, and a person would get a report about the refused connection.
     npm_config_update_notifier: 'false',
     ...Object.fromEntries(javaOptions.map((name) => [name, javaProxy(port)])),
   }
@@ -119,8 +119,8 @@ const javaProxy = (port: number): string =>
   ['http', 'https'].map((name) => `-D${name}.proxyHost=127.0.0.1 -D${name}.proxyPort=${port}`).join(' ')
 
 /**
- * Joins the variables of a project with the variables for the network, which count where both set one. Only the options of Java's build tools are
- * joined with the project's own.
+ * Joins the variables of a project with the variables for the network. If both set the same variable, the one for the network counts. Only options of
+ * Java's build tools are added to those of the project.
  */
 export function withNetwork(
   own: Readonly<Record<string, string>>,

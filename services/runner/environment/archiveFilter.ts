@@ -38,7 +38,7 @@ const blockBytes = 512
 const longestName = 64 * 1024
 
 /**
- * Yields the archive without the entries that must not be kept, and calls `leftOut` with the name of each file among them. Throws `NotKept` when it
+ * Yields the archive without the entries that must not be kept. Calls `leftOut` with the name of each file that is left out. Throws `NotKept` when it
  * is no archive.
  */
 export async function* filteredArchive(

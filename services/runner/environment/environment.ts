@@ -1,6 +1,6 @@
 /**
- * An environment is what a project's setup leaves in a workspace. Finds the kept environments that fit a workspace, fills the workspace from one, and
- * records the state of its setup.
+ * An environment is the result of a project's setup in a workspace. This file finds the kept environments that fit a workspace, fills the workspace
+ * from one, and records the state of its setup.
  */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -86,7 +86,7 @@ export async function fillFrom(
   if (!isUntouched) return undefined
   const layer = await findLayer(root, projectId, usable, by)
   try {
-    // The mark shows that unpacking has begun. If the server is killed before the end, the next run sees the mark and runs the setup, so incomplete
+    // The mark shows that unpacking has begun. If the server is killed before the end, the next run sees the mark and runs the setup. So incomplete
     // files are not trusted.
     if (layer) await markSetupBegun(workspace)
     if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over })
@@ -111,7 +111,10 @@ export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promi
 export interface SetupState {
   /** Whether this command has succeeded, or its result was taken over. */
   readonly isDone: boolean
-  /** The time at which the environment was made, if it filled the workspace before the task existed and nobody was told of it yet. */
+  /**
+   * The time at which the environment was made that filled the workspace before its task existed. `undefined` otherwise, and once a person was told
+   * of it.
+   */
   readonly untold: number | undefined
 }
 

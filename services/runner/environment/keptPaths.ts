@@ -1,4 +1,7 @@
-/** Which files of a setup's home are kept for agents and later tasks, and which files of a repository decide what a setup installs. Plain data. */
+/**
+ * Two lists as plain data: the files of a setup's home that are kept for agents and later tasks, and the files of a repository that decide what a
+ * setup installs.
+ */
 
 const wordsIn = (text: string): readonly string[] => text.trim().split(/\s+/)
 
@@ -14,8 +17,8 @@ export const keptInHome = wordsIn(`
 `)
 
 /**
- * Paths below `keptInHome` that are not kept. Programs store passwords and tokens in some of them, and programs of agents look for settings and
- * plugins in the others.
+ * Paths below `keptInHome` that are not kept. In some, programs store passwords and tokens. In the others, programs of agents look for settings and
+ * plugins.
  */
 export const neverKept = wordsIn(`
   .cache/huggingface/token .cache/huggingface/stored_tokens

@@ -134,7 +134,7 @@ export async function layersOf(root: string, projectId: string): Promise<readonl
   return (await allLayers(root)).filter((layer) => layer.projectId === projectId)
 }
 
-/** Removes a layer. It is renamed first, so that nobody finds it any more, while a program that is already reading it can go on. */
+/** Removes a layer. It is renamed first, so that nobody finds it any more. A program that is already reading it can go on. */
 export async function removeLayer(dir: string, path: string): Promise<void> {
   // If the removal fails, the next eviction removes the rest of this folder.
   const gone = join(dirname(dir), `.gone-${basename(dir)}`)
@@ -142,7 +142,7 @@ export async function removeLayer(dir: string, path: string): Promise<void> {
   await removeFolder(gone, path)
 }
 
-/** Removes the folders that a killed process was still writing, and returns the projects of these folders. */
+/** Removes unfinished folders that a killed process has left, and returns the ids of their projects. */
 export async function removeHalfMade({ root, path }: Place): Promise<readonly string[]> {
   const names = ((await readdir(folderOf(root)).catch(ifAbsent)) ?? []).filter((name) =>
     name.startsWith(halfMade),

@@ -1,4 +1,4 @@
-/** Runs a project's setup in a new workspace of the default branch, without a task, when a person asks for it. */
+/** Rebuilds an environment when a person asks for it: runs the project's setup in a new workspace of the default branch, without a task. */
 import { randomUUID } from 'node:crypto'
 import { defaultAgent } from '#domain/agents.ts'
 import { ProjectEnvironmentFailed, ProjectEnvironmentStarted } from '#domain/project/environmentEvents.ts'

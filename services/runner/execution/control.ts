@@ -25,7 +25,7 @@ export type StopReason =
 export interface Stopping {
   readonly signal: AbortSignal
   /**
-   * Aborts a running push. A deletion does not abort it: the code host may complete the push whether or not we wait, and whoever deletes the branch
+   * Aborts a running push. A deletion of the task does not abort it, because the code host may complete the push anyway. Whoever deletes the branch
    * must know when the push is done.
    */
   readonly pushSignal: AbortSignal
@@ -63,7 +63,7 @@ export function stopping(): Stopping {
   }
 }
 
-/** Passes the ids of messages and of answered questions from the log to the running turn, which delivers them to the agent. */
+/** Passes ids of messages or of answered questions from the log to the running turn. The turn delivers the messages and answers to the agent. */
 export interface DeliveryQueue {
   /** Adds the ids that the log has now. Each is passed on once. */
   offer(ids: readonly string[]): void

@@ -75,8 +75,8 @@ export async function executionWorkspace(
         { taskId: document.id, signal, close: early?.close },
         async () => {
           const made = await makeOrRestore(deps, subject)
-          // A workspace is marked as complete on disk only once the work is in it, and is reported as prepared only after that, so a run that ends
-          // earlier starts again from the same state. The report also ends the state in which the task counts as cleaned up after a merge.
+          // A workspace is marked as complete on disk only once the work is in it. Only then is it reported as prepared. So a run that ends earlier
+          // starts again from the same state. After the report, the task no longer counts as cleaned up after a merge.
           if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
             await deps.workspaces.complete(made.workspace)
           return made
@@ -152,7 +152,7 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const make = () =>
     readyWorkspace(deps, {
-      // Once the work was merged, the task begins at the tip of the base branch, neither at its start commit nor at its earlier base commit.
+      // Once its work was merged, a task begins at the tip of the base branch. Its start commit and its earlier base commit no longer count.
       task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
       user,
       executionId: fence.executionId,
@@ -222,7 +222,7 @@ async function carryOut(
     }
     case 'restore_moment': {
       const work = await deps.snapshots.restore(task, workspace)
-      // The person asked for the files as they were at the end of a certain turn, so if these cannot be restored, the run fails.
+      // The person asked for the files from the end of a certain turn. If they cannot be restored, the run fails.
       if (work.kind === 'unusable' || (work.kind === 'nothing_saved' && task.saved !== null)) {
         await discard()
         const gone = 'The saved files of that turn are gone or damaged.'

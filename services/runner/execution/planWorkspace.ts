@@ -25,9 +25,7 @@ export type WorkspacePlan =
   | 'reuse'
   /** The workspace exists, and gets the files of the snapshot to which an undo goes back. */
   | 'restore_in_place'
-  /**
-   * The workspace exists but cannot be used: the task was created from a turn of another task, and the files of that turn were restored only partly.
-   */
+  /** The workspace exists but cannot be used. It should have the files from a turn of another task, but they were restored only partly. */
   | 'recreate'
   /** Workspace and task are new. */
   | 'create'
@@ -36,8 +34,8 @@ export type WorkspacePlan =
   /** The workspace is new and at the base branch, since the work was merged. */
   | 'start_after_merge'
   /**
-   * The workspace is new, and gets the files from the end of the turn that an undo goes back to, or that the task was created from; if that is
-   * impossible, the run fails.
+   * The workspace is new, and gets the files from the end of a turn: the turn to which an undo goes back, or the turn that the task was created from.
+   * If that is impossible, the run fails.
    */
   | 'restore_moment'
   /** The workspace is new, and gets the work of the last snapshot, if there is one. */

@@ -44,7 +44,7 @@ export async function ownSecrets(
     { name: 'your access token of the code host', value: accessToken },
     { name: 'the access token of git', value: gitToken },
     { name: 'what git proves itself with at the code host', value: authorization },
-    // A sandbox that once had one of these secrets may have stored it in its home, where a later command can print it.
+    // A sandbox that once had one of these secrets may have stored it in its home. A later command could print it.
     ...installed.secrets,
     // The answer of a gateway to a model may repeat the key of the request.
     ...keys.map((value) => ({ name: 'a key for models', value })),

@@ -33,7 +33,7 @@ export interface RepositoryAccess {
     /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
   }
-  /** The repository for installation lookups, the installation that has it, and the reason if that installation gives no token. */
+  /** The repository by which installations are looked up, the installation that covers it, and the reason if this installation gives no token. */
   readonly installed: InstalledRepository & {
     readonly installation: Installation | undefined
     readonly noToken?: NoToken
@@ -65,7 +65,10 @@ type Deps = OwnDeps & Pick<ReachingDeps, 'installations' | 'codeHost'>
 
 type Reached = { readonly kind: 'reached' } & RepositoryAccess
 
-/** Looks up the repository with the person's own token alone, for work on this machine that needs nothing from the App. Throws the code host's refusal. */
+/**
+ * Looks up the repository with nothing but the person's own token, for work on this machine that does not need the App. Throws the code host's
+ * refusal.
+ */
 export async function reachAsPerson(deps: OwnDeps, task: Task): Promise<Reached | Failed> {
   const project = await deps.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
@@ -147,8 +150,8 @@ async function accessWith(
 }
 
 /**
- * Explains a refusal that is caused by the App's installation, since people's tokens reach no further than the installation. `undefined` for any
- * other cause.
+ * Explains a refusal that the App's installation caused. Tokens of people reach only the repositories of the installation. Returns `undefined` for
+ * any other cause.
  */
 function installationLost({ repository, installed }: RepositoryAccess): string | undefined {
   const { owner, name } = repository
@@ -176,7 +179,7 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
   const gone = `${full} was deleted or moved: GitHub shows it neither to your account nor to Flightdeck's App. The work is kept.`
   const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
   const unreached = `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
-  // If the App could access all of the account's repositories, it would have this one, so the repository no longer exists.
+  // The App has access to all repositories of the account but not to this one. So the repository no longer exists.
   if (installed.noToken === 'not_selected')
     return installed.installation?.repositories === 'all' ? gone : unreached
   const lost = installationLost(reached)
@@ -291,8 +294,8 @@ export async function refreshReached(
 }
 
 /**
- * The access for a push. A person who may only read is refused, because the installation's token could push for them. If the host does not say
- * whether they may push, the person's own token is used, so that the host decides.
+ * The access for a push. A person who may only read is refused, because the token of the installation could push for them. If the host does not say
+ * whether they may push, their own token is used, and the host decides.
  */
 export async function forPush(
   deps: Pick<OwnDeps, 'codeHost'>,

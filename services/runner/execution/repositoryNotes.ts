@@ -1,6 +1,6 @@
 /**
- * Before the first run in a workspace, tells the person what an ordinary clone would have that the workspace lacks, and fetches the submodules that
- * may be read.
+ * Before the first run in a workspace, tells the person what the workspace lacks in comparison with an ordinary clone. Also fetches the submodules
+ * that may be read.
  */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
@@ -25,7 +25,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun<Command
   const { run, workspace, envs } = prepared
   const { privateGitDir: gitDir, startCommit: commit, dir } = workspace
   const notesWritten = join(dirname(dir), 'told')
-  // Synchronous, as it takes microseconds: an asynchronous read waits for Node's threads, which are busy resuming a warm agent.
+  // Synchronous, as it takes microseconds. An asynchronous read would wait for Node's threads, which are busy resuming a warm agent.
   if (existsSync(notesWritten) || commit === null) return
   const surveying = surveyOf(deps, { gitDir, commit, url: envs.repositoryUrl }).catch((fault: unknown) =>
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),

@@ -1,4 +1,7 @@
-/** Restores the files and the agent's session from the end of an earlier turn, for an undo or for a task that was created from that turn. */
+/**
+ * Restores the files and the agent's session from the end of an earlier turn: for an undo, or for a task that was created from a turn of another
+ * task.
+ */
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

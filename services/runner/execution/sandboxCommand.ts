@@ -98,9 +98,9 @@ export async function runInSandbox(
 }
 
 /**
- * Calls `use` with a workspace whose home is only for one command: empty at its start, removed at its end. The agent's home is never used, because
- * settings of git or of a shell that an agent writes there would run with the command's secrets. No process of the command may be left when `use` has
- * ended.
+ * Calls `use` with a workspace whose home is only for one command: empty at its start, removed at its end. The agent's home is never used, because an
+ * agent may have written settings of git or of a shell there, which would run with the command's secrets. When `use` has ended, no process of the
+ * command may be left.
  */
 async function withCommandHome<T>(
   { path, limit }: Pick<CommandDeps, 'path' | 'limit'>,

@@ -29,11 +29,14 @@ export interface SandboxEnv {
 export interface SandboxEnvs {
   /** The address at which git reaches the project's repository. */
   readonly repositoryUrl: string
-  /** The environment of one command that may reach only these other repositories of the code host, as `owner/name`. */
+  /** The environment of one command. Of the code host's repositories, the command may reach only these others, named `owner/name`. */
   reading(repositories: readonly string[]): SandboxEnv
-  /** The environment of one command that may also read a file of the host, and reaches only the project's repository. */
+  /** The environment of one command, which may also read this file of the host. The command reaches only the project's repository. */
   withFile(file: Bind): SandboxEnv
-  /** Repositories, as `owner/name` in lower case, that the project fetches as submodules with the access of whoever runs the task. */
+  /**
+   * The repositories that the project fetches as submodules, as `owner/name` in lower case. They are fetched with the access of whoever runs the
+   * task.
+   */
   readonly submodules: readonly string[]
   /** The hash of the version of the repository's hooks that may run; `null`: none. */
   readonly allowedHooks: string | null

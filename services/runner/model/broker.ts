@@ -1,6 +1,6 @@
 /**
- * The key broker of a run: the only way from the agent's sandbox to its model. It listens on a unix socket, accepts a token that is valid for this
- * run only, and replaces it with the real key, so that the agent never has a key.
+ * The key broker of a run, which is the only way from the agent's sandbox to its model. It accepts a token that is valid only for this run, and
+ * replaces it with the real key. So the agent never has a key.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -128,7 +128,7 @@ function admission(
 
   const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
     onFault(fault)
-    // A client that is cut off while it sends never reads the reason, so it may finish sending unless the body is too large.
+    // A client that is cut off while it sends never reads the reason. So it may finish sending unless the body is too large.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
     answerFault(api, response, fault)

@@ -110,8 +110,8 @@ function isUsedUp(spent: Spent, limits: BudgetLimits): boolean {
 }
 
 /**
- * The cost in US dollars, by the price of the longest matching prefix. A model without a price counts as the most expensive one that has a price, so
- * that a new name does not evade a budget.
+ * The cost in US dollars, by the price of the longest prefix that matches the model. A model without a price counts like the most expensive model
+ * that has a price. So a new name does not evade a budget.
  */
 export function costOf(usage: ModelUsage, prices: Prices): number {
   const at = (price: Prices[string]) =>
@@ -164,7 +164,7 @@ function openDayBook(
   let recorded: UsageState = usage.initial
   /** Usage that is not in the log yet. */
   let waiting: readonly MeteredUse[] = []
-  // Steps run one at a time, so that no usage is counted twice, both as read from the log and as waiting.
+  // Steps run one at a time. Otherwise usage could be counted twice: as read from the log, and as waiting.
   let last: Promise<unknown> = Promise.resolve()
   const serialized = (step: () => Promise<void>): Promise<void> => {
     const done = last.then(step).catch(onFault)

@@ -1,6 +1,6 @@
 /**
- * Opens the sandbox of an agent while its workspace is still being made, so that neither waits for the other. If the workspace cannot be made, or if
- * the turn needs another agent, the sandbox is closed unused.
+ * Opens the sandbox of an agent while its workspace is still being made, so that neither waits for the other. The sandbox is closed unused if the
+ * workspace cannot be made, or if the turn needs another agent.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentName } from '#domain/agents.ts'

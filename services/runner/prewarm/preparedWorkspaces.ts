@@ -1,6 +1,6 @@
 /**
- * Makes workspaces before their tasks exist. When a person has chosen a project and begun a description, a workspace is made and an agent started in
- * it, under the id that the task will have. A workspace that no task takes within a minute is removed.
+ * Makes workspaces before their tasks exist. It begins when a person has chosen a project and started a description. A workspace is made and an agent
+ * is started in it, under the id that the task will have. If no task takes the workspace within a minute, it is removed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -34,8 +34,8 @@ export interface PreparedWorkspaces {
   /** Begins to prepare, or keeps an earlier preparation for another minute. False when it does neither. */
   prepare(request: PreparationRequest): Promise<boolean>
   /**
-   * The workspace that was prepared for this task. `undefined` when there is none, or when it was made for another project, branch or person, in
-   * which case it is removed.
+   * The workspace that was prepared for this task; `undefined` when there is none. A workspace that was made for another project, branch or person is
+   * removed, and not returned.
    */
   adopt(task: TaskDocument): Promise<Workspace | undefined>
   /** Removes all workspaces that no task has taken. */
@@ -54,8 +54,8 @@ interface Preparation {
 
 const unusedMs = 60_000
 /**
- * The longest time that a prepared agent waits. Usually it ends earlier, together with its workspace. But each repeated request keeps the workspace
- * for another minute, so the agent needs a limit of its own.
+ * The longest time that a prepared agent waits. Usually it ends earlier, together with its workspace. But repeated requests may keep the workspace
+ * for very long, so the agent needs a limit of its own.
  */
 const agentMs = 60 * 60_000
 /** The most people with a prepared workspace at the same time. */
@@ -175,7 +175,7 @@ async function make(
   if (refreshed.kind === 'failed' || signal.aborted) return undefined
   const git = gitUntil(deps.git, signal)
   const task = { id: taskId, projectId, branch, title: '', workingBranch: null }
-  // An empty repository gets its first branch when a task starts, and not for a person who only considers one.
+  // An empty repository gets its first branch when a task starts. A person who only considers a task is no reason for it.
   if (await isEmpty({ git }, refreshed.mirror, task)) return undefined
   await markAhead(deps.root, taskId)
   const prepared = await workspaceFor({ ...deps, git }, refreshed, { task, user })

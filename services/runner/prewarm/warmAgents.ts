@@ -23,8 +23,8 @@ export interface WarmAgents {
   /** The workspace of the agent that has waited for this task since a turn, if there is one. */
   workspaceOf(taskId: string): Workspace | undefined
   /**
-   * Keeps an agent for its task, at most for `idleMs`, or while programs run in its sandbox, at most for 8 hours. Ends another agent of the same
-   * task, and the oldest agent if there are too many.
+   * Keeps an agent for its task, for at most `idleMs`. While programs run in its sandbox, it is kept for at most 8 hours. Ends another agent of the
+   * same task, and the oldest agent if there are too many.
    */
   keep(workspace: Workspace, process: AgentProcess, fingerprint: Fingerprint, idleMs: number): Promise<void>
   /** Ends the waiting agent of this task, if there is one. */

@@ -1,4 +1,4 @@
-/** Publishes which turn wrote which lines of a task's commits, as git notes in a format that other tools can read. */
+/** Publishes which turn wrote which lines of a task's commits. The format is git notes that other tools can read. */
 import { randomUUID } from 'node:crypto'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'

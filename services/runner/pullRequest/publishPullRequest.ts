@@ -94,8 +94,8 @@ async function openOrUpdate(
 }
 
 /**
- * Opens the pull request. If the host failed and the pull request does not exist, tries once more, which is safe because a host accepts only one per
- * branch.
+ * Opens the pull request. Tries once more if the host failed and the pull request does not exist. This is safe, because a host accepts only one pull
+ * request per branch.
  */
 function openOnce(
   codeHost: Pick<CodeHost, 'openPullRequest' | 'findPullRequest'>,

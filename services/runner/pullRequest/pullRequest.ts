@@ -103,8 +103,8 @@ const isRunning: PullRequestOutcome = {
 const pollIntervalMs = 1_000
 
 /**
- * Publishes while nobody else has the workspace: a turn that is requested in the meantime begins afterwards. If a turn has already begun, returns
- * `undefined` instead of waiting, because nobody has seen yet what the turn makes of the files.
+ * Publishes while nobody else uses the workspace. A turn that is requested in the meantime begins afterwards. If a turn has already begun, nothing is
+ * published and the result is `undefined`: nobody has seen yet what the turn will change.
  */
 async function whileTaskIsIdle<T>(
   deps: Pick<RecordingDeps, 'commands' | 'bus'> & Pick<WorkspaceDeps, 'locks'>,

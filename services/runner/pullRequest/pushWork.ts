@@ -43,7 +43,7 @@ export async function pushAndRecord(
     mayPublish: async (staged) => {
       published = staged
       const recorded = staged.tree === state.changedTree ? state : await record(staged)
-      // If no changes were recorded when the person asked to publish, and there are none now, the person is told that there is nothing to publish.
+      // The person is told that there is nothing to publish if no changes were recorded at the time of the request, and there are none now.
       isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },
@@ -103,8 +103,8 @@ function workflowsRefused(files: readonly string[], { account, htmlUrl }: Instal
 const applyTimeoutMs = 120_000
 
 /**
- * Applies a patch to the tree as a whole, or changes nothing and returns the reason, worded to follow a colon. Runs in the sandbox, so that nothing
- * outside the tree is written, whatever an agent has made of it.
+ * Applies a patch to the tree as a whole, or changes nothing and returns the reason, worded to follow a colon. Runs in the sandbox. So nothing
+ * outside the tree is written, whatever an agent has put there.
  */
 async function applyPatch(sandbox: Sandbox, workspace: Workspace, patch: Buffer): Promise<string | null> {
   const child = sandbox.run({

@@ -16,8 +16,8 @@ interface Entry {
 }
 
 /**
- * The template that GitHub would use: `pull_request_template` in `.github`, at the root or in `docs`, or the only one in a folder of that name.
- * Mentions are broken up. `null` when there is none, when it is too long, and when it is not text.
+ * The template that GitHub would use: `pull_request_template` in `.github`, at the root or in `docs`. If there is none, the only file in a folder of
+ * that name. Mentions are broken up. `null` when there is no template, or when it is too long or not text.
  */
 export async function templateOf(
   git: Git,

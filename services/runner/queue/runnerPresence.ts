@@ -9,8 +9,8 @@ export interface RunnerPresence {
   /** The ids of jobs that this runner has begun and not ended. */
   readonly running: Set<string>
   /**
-   * Whether a job that was delivered before is still running. With other runners, `unknown` until this one has received its own announcements for 3
-   * seconds without a gap: before that, silence proves nothing.
+   * Whether a job that was delivered before is still running. If there are other runners, the answer is `unknown` until this runner has received its
+   * own announcements for 3 seconds without a gap. Before that, silence proves nothing.
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
   /**

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 
-/** A restarted runner finds its tasks again, so other runners wait this long before they begin one of its tasks from the saved work. */
+/** Other runners wait this long for a runner that may be restarting. Then they begin its task from the saved work. */
 const restartMs = 30_000
 /** After a failed run, other runners wait only this long, because a person has requested another try and is waiting. */
 const retryMs = 3_000

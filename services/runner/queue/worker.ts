@@ -103,8 +103,8 @@ type Decision =
   | { readonly kind: 'later'; readonly afterMs: number }
 
 /**
- * Decides whether to begin a job here. One that was delivered before is begun only if it is not running any more: an execution continues when its
- * lease is lost, because a lost lease need not mean that another worker has the job.
+ * Decides whether to begin a job here. A job that was delivered before is begun only if it no longer runs. A lost lease does not prove that: the
+ * execution goes on, and perhaps no other worker has the job.
  */
 async function decide<Deps extends QueueDeps>(
   { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,
@@ -133,7 +133,8 @@ function renewLease(delivery: Delivery, stop: Stopping): NodeJS.Timeout {
   const renewal = setInterval(() => {
     delivery.working().catch(() => {
       clearInterval(renewal)
-      // Without a valid lease, the log refuses the reports of an execution, but the code host refuses nothing that a pull request does.
+      // The log refuses what an execution reports without a valid lease. But the code host knows no leases, so the job of a pull request is stopped
+      // here.
       if (delivery.job.kind === 'pull_request') stop.stop('evicted')
     })
   }, renewMs)
@@ -241,7 +242,8 @@ function watchTask(
   const unsubscribe = bus.subscribe('appended', (event) => {
     if (event.stream === stream && relevant.has(event.type)) void look()
   })
-  // Reads the document too, since this process has already read the beginning of the stream, and its commands do not notice damage there.
+  // Reads the document of the task too. Commands do not notice damage at the beginning of the stream, because this process has already read that
+  // part.
   const lookAtDocument = async () => {
     const flaw = (await documents.get(tasksView, taskId))?.unreadable
     if (flaw?.stream === 'task') stopUnrecorded(new Error(unreadableSentences[flaw.reason]))

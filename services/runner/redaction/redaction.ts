@@ -14,8 +14,8 @@ export interface Redactor {
 
 /**
  * Removes secrets (plain, in hex, in base64 at each alignment, URL-encoded and JSON-escaped) and anything that has the shape of a token. Every
- * character of an occurrence is covered, even if occurrences overlap, and the result does not depend on how the text was cut. The time is linear in
- * the text for any number of secrets. Text that cannot be scanned is not shown.
+ * character of an occurrence is covered, even if occurrences overlap. The result does not depend on how the text was cut. The time grows linearly
+ * with the text, and not with the number of secrets. Text that cannot be scanned is not shown.
  */
 export interface Redaction {
   /** Makes a redactor for one stream. Pieces come out in the order in which they were pushed, so a push need not be awaited. */
@@ -35,7 +35,7 @@ export const withheld = '[not shown: it could not be looked through for secrets]
 /** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */
 const shortText = 16 * 1024
 /**
- * All secrets are searched for at once with an automaton. Up to this total length of the secrets, it is built in the calling thread, which takes a
+ * All secrets are searched for at once, with an automaton. It is built in the calling thread up to this total length of the secrets, which takes a
  * few milliseconds.
  */
 const shortSecrets = 2 * 1024

@@ -7,8 +7,9 @@ import type { AnswerTo, Work } from './textWork.ts'
 
 export interface TextThreads {
   /**
-   * Does the work in a thread, after earlier work. If a thread ends, it is replaced and its work done once more. Rejects when that fails too, and
-   * after the threads are closed. Callers await each answer before they send more of the same stream, so the number of callers limits the queue.
+   * Does the work in a thread, after earlier work. If a thread ends, another replaces it and does the work once more. Rejects when that fails too,
+   * and after the threads are closed. Callers await each answer before they send more of a stream, so the queue is never longer than the number of
+   * callers.
    */
   run<W extends Work>(work: W): Promise<AnswerTo<W>>
   close(): Promise<void>

@@ -61,10 +61,10 @@ export function bestMatches(paths: readonly string[], search: string): readonly 
   return ranked.flat().slice(0, abilityLimits.filesFound)
 }
 
-/** How long an answer of the code host about a person's access is cached, since a search is repeated at every pause of typing. */
+/** How long the code host's answer about a person's access is cached. A search is repeated at every pause of typing. */
 const accessMs = 30_000
 
-/** The repository's default branch and its mirror, and the access of a person who may read the repository. */
+/** A repository that a person may read: its default branch, its mirror, and the access of the person. */
 type Found =
   | ({ readonly mirror: Mirror; readonly defaultBranch: string } & Pick<RepositoryAccess, 'access'>)
   | undefined

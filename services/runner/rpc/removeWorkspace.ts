@@ -48,7 +48,7 @@ export async function removeOwnWorkspace(
       deps.refreshMirror(repositoryOf(state))
       return { outcome: work }
     }
-    // The place of the work is recorded before anything is removed, so that the record is not lost in a crash, or when the caller no longer waits.
+    // The place of the work is recorded before anything is removed. So a crash cannot lose the record, nor a caller that no longer waits.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)
     return { outcome: 'removed' }

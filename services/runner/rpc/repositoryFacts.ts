@@ -1,6 +1,6 @@
 /**
- * Answers with facts about a project's repository, from the mirror as last fetched: submodules, filters, a shallow history, hooks for agents, and the
- * environment that its files ask for.
+ * Answers with facts about a project's repository: submodules, filters, a shallow history, hooks for agents, and the environment that its files ask
+ * for. The facts are from the mirror as it was fetched last.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'

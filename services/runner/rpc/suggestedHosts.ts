@@ -98,8 +98,8 @@ const repositoryFiles: ReadonlyMap<string, Format> = new Map([
 const maxHosts = 20
 
 /**
- * The hosts in a configuration file of this format, without duplicates, each as it is written in a project's list of allowed hosts. Loopback and
- * private addresses are left out.
+ * The hosts in a configuration file of this format, without duplicates. Each is written as in a project's list of allowed hosts. Loopback and private
+ * addresses are left out.
  */
 export function hostsIn(format: Format, text: string): readonly string[] {
   const found = new Set<string>()

@@ -154,7 +154,7 @@ async function shownTarget(target: string, redaction: Redaction): Promise<string
   return (await redaction.text(target)).slice(0, longestShownTarget)
 }
 
-/** How many bytes are read beyond the shown part of a text, so that a secret which begins within the shown part is known as a whole. */
+/** How many bytes are read beyond the shown part of a text. A secret that crosses the end of the shown part is then still recognized. */
 const beyondShown = 64 * 1_024
 
 const isImageName = (path: string): boolean => /\.(png|jpe?g|gif|webp)$/i.test(path)

@@ -69,8 +69,8 @@ export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<W
 }
 
 /**
- * Whether a runner that only has a new clone could restore the saved work: the snapshot exists, and the base branch at the code host, from which a
- * workspace is made again, contains all commits that the work began with.
+ * Whether a runner with nothing but a new clone could restore the saved work. For that, the snapshot must exist, and the base branch at the code host
+ * must contain all commits that the work began with.
  */
 async function canBeRestored(
   deps: WorkDeps,
@@ -82,7 +82,7 @@ async function canBeRestored(
   const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle)))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
-  // With a shallow history, a later clone might lack the commits that the work began with, because the base has moved on.
+  // With a shallow history, a later clone might lack the commits that the work began with, because the base branch has moved on.
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
   const host = await hostOf(deps, state)
   if (!host) return false

@@ -1,6 +1,6 @@
 /**
- * The keeper of a program that is started in a running sandbox: the program's parent, which gives it a terminal if it needs one, and becomes the
- * parent of everything that the program leaves behind. So all of that is below the keeper, and nothing else of the sandbox is.
+ * The keeper of a program that is started in a running sandbox. The keeper is the parent of the program, and gives it a terminal if it needs one. It
+ * also becomes the parent of everything that the program leaves behind. So all processes of the program are below the keeper, and no others.
  */
 import { becomesCommand, limitsItself, readsWords } from './bubblewrap/launcher.ts'
 import type { ProgramSpec } from './program.ts'

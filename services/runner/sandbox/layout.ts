@@ -29,7 +29,7 @@ export function searchPathOf(added: string | undefined, paths: SandboxPaths, own
   return [...read.folders.map(({ below, path }) => posix.join(paths[below], path)), own].join(':')
 }
 
-/** The environment of a command whose spec has `env`, in a sandbox that gives `initial` to each command. */
+/** The environment of a command. `env` is from its spec, and `initial` is the environment that the sandbox gives to each command. */
 export function environmentOf(
   env: Readonly<Record<string, string>>,
   initial: CommandEnvironment,
@@ -51,7 +51,7 @@ export function accountFiles({
   }
 }
 
-/** Refuses a mount point in a folder that an agent can write to, since the agent could replace it by a link. Throws `RangeError`. */
+/** Throws `RangeError` for a mount point in a folder that an agent can write to. The agent could replace the mount point by a link. */
 export function checkedBind(bind: Bind): Bind {
   const { source, target } = bind
   const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)

@@ -26,7 +26,7 @@ export interface Sandbox {
   /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
-   * Starts a sandbox before its command is known, which saves time because a part of the start is waiting. Absent if it would save no time. Throws
+   * Starts a sandbox before its command is known. This saves time, because a part of the start is waiting. Absent if it would save no time. Throws
    * `CannotStart`. Nothing in the workspace is read until the command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
@@ -50,7 +50,7 @@ export interface Bind {
 }
 
 export interface SandboxLimits {
-  /** The limit for all processes together, without the files in `/tmp`, which may have half as much in addition. */
+  /** The limit for all processes together. Files in `/tmp` are not included; they may take up half as much in addition. */
   readonly memoryBytes: number
   readonly processes: number
   /** The limit for each file. */
@@ -62,8 +62,8 @@ export interface SandboxSpec {
   /** Program and arguments, without a shell. Others on the host can see them. */
   readonly command: readonly [string, ...string[]]
   /**
-   * The whole environment, except for `HOME`, `USER`, `LANG` and `TMPDIR`, which have defaults. `PATH` lists folders below the tree and the home, as a
-   * project writes them, which are searched before those of the sandbox.
+   * The whole environment, except for `HOME`, `USER`, `LANG` and `TMPDIR`, which have defaults. `PATH` lists folders below the tree and the home, as
+   * a project writes them. They are searched before the folders of the sandbox.
    */
   readonly env: Readonly<Record<string, string>>
   readonly workspace: Workspace
@@ -88,7 +88,7 @@ export interface ReservedSandbox {
   close(): Promise<void>
 }
 
-/** Why the sandbox ended: by `itself`, which includes a signal from inside, or because the runner ended it for the given reason. */
+/** Why the sandbox ended. `itself`: by itself, or by a signal from inside. Otherwise the runner ended it for the given reason. */
 export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
 
 export interface SandboxExit {

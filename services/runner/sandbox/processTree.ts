@@ -13,15 +13,15 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 const maxDescriptors = 100_000
 /** How many descriptors are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64
-/** How many times, for all processes together, hidden descriptors are read again, and the pause before each time. */
+/** How often hidden descriptors are read again, for all processes together; below it, the pause before each time. */
 const maxTries = 50
 const retryMs = 20
 
 /**
- * The memory of the processes, in bytes: the memory of each alone, resident or swapped, and memory that they share or that only has a descriptor
- * (memfd, anonymous shared mappings, System V), each counted once. Files in `/tmp` and `/dev/shm` are left out, and so is memory in transit through a
- * socket or detached, which the filter prevents in a sandbox that is counted in this way. All threads of a process share one table of open files,
- * since the filter prevents another. `Infinity` if there is too much to inspect, or if a living process cannot be inspected.
+ * The memory of the processes, in bytes. Counts the memory of each process alone, resident or swapped. Also counts, once, memory that processes share
+ * or that only a descriptor holds (memfd, anonymous shared mappings, System V). Leaves out files in `/tmp` and `/dev/shm`. Memory in transit through
+ * a socket or detached is left out too, but the filter prevents it in a sandbox that is counted in this way. All threads of a process share one table
+ * of open files, since the filter prevents another. `Infinity` if there is too much to inspect, or if a living process cannot be inspected.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
@@ -48,7 +48,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
     looked += ranges.length
     if (looked > maxDescriptors) return Infinity
     const found = await addShared(shared, ranges)
-    // Without permission to inspect mappings, their resident part counts once for each process that has it.
+    // Without permission to inspect a mapping, its resident part counts once for each process that has the mapping.
     if (found < ranges.length)
       for (const [, size] of status.matchAll(/^RssShmem:\s+(\d+) kB$/gm)) own += Number(size) * 1_024
   }

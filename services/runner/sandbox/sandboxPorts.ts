@@ -1,4 +1,4 @@
-/** Lists the ports on which programs in the sandboxes of tasks listen, and connects to these ports, for the rest of this process. */
+/** Lists the ports on which programs in the sandboxes of tasks listen, and connects to them. */
 import { randomUUID } from 'node:crypto'
 import type { RunningSandbox, SandboxPorts } from '#platform/ports/sandboxPorts.ts'
 import type { PausableSandbox } from './pausing.ts'

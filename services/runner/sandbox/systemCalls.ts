@@ -13,8 +13,8 @@ interface Rule {
   /** The error that the program gets; EPERM by default. */
   readonly errno?: number
   /**
-   * Refuses the call only for some values of the argument at `index`: if its lower 32 bits, masked by `mask`, equal `value`, or if all its 64 bits as
-   * a number are above `above`.
+   * Refuses the call only for some values of the argument at `index`. Either its lower 32 bits, masked by `mask`, equal `value`. Or its 64 bits, as a
+   * number, are above `above`.
    */
   readonly argument?:
     | { readonly index: number; readonly mask: number; readonly value: number }
@@ -323,7 +323,7 @@ const returns = 0x06
  * Profiles cannot express calls that are newer than those the engine knows.
  */
 export function seccompProfile(of: 'sandbox' | 'runner'): object {
-  // The calls of hidden memory are allowed in a container, because the kernel counts all memory of a container.
+  // The calls that make hidden memory are allowed in a container, because the kernel counts all memory of a container.
   const applied = rules.filter(
     ({ isForMakingSandboxes, isHiddenMemory }) =>
       !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),

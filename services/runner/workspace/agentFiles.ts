@@ -74,7 +74,10 @@ export async function giveTo({ uid, gid }: HostUser, dirs: readonly string[], pa
   await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
 }
 
-/** Makes a user the owner of a folder with a few files that only we have written, without starting a process. */
+/**
+ * Makes a user the owner of a folder and of everything in it, without starting a process. The folder must have few files, and only files that we have
+ * written.
+ */
 export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void> {
   const names = await readdir(dir, { recursive: true })
   await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))

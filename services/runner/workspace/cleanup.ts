@@ -53,8 +53,8 @@ const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
 /**
- * Removes what deleted tasks and projects have left: as soon as they are deleted, and every minute according to the log, for deletions that this
- * runner missed.
+ * Removes everything that deleted tasks and projects have left, as soon as they are deleted. Every minute, also removes everything of tasks and
+ * projects that are deleted according to the log, in case this runner missed a deletion.
  */
 export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemoval {
   const stopping = new AbortController()

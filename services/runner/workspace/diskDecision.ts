@@ -15,8 +15,8 @@ export function floorsOf(leastFree: number): DiskFloors {
 }
 
 /**
- * Whether a run must be ended because free space is below the floor. If a run was ended for this reason already and `settled` bytes were free
- * afterwards, free space must also have fallen by another tenth of the floor since: otherwise other runs would be blamed for the files that this run
+ * Whether a run must be ended because free space is below the floor. `settled` is the free space after the last run was ended for this reason. If it
+ * is given, free space must have fallen by another tenth of the floor since then. Otherwise other runs would be blamed for files that the ended run
  * left on the disk.
  */
 export function isFalling(free: number, floors: DiskFloors, settled: number | undefined): boolean {
@@ -32,8 +32,8 @@ export function isOutOfHand(free: number, floors: DiskFloors, from: number): boo
 }
 
 /**
- * Whether a run is over its limit, in bytes. A run whose workspace was over the limit at its first count (`first`) may continue and may write 1 MiB
- * more, so that it can make the workspace smaller.
+ * Whether a run is over its limit, in bytes. `first` is the size at the first count of the run. If it was over the limit already, the run may
+ * continue and write 1 MiB more, so that it can make the workspace smaller.
  */
 export const isOver = (size: number, first: number, limit: number): boolean =>
   size > (first > limit ? first + 1024 ** 2 : limit)

@@ -43,8 +43,8 @@ async function measured(dirs: readonly string[], path: string, timeoutMs: number
 }
 
 /**
- * The bytes that an ordinary process may still write to a folder's file system. If its inodes will run out earlier, their free share counts, because
- * a disk can be filled with empty files. Takes microseconds, and waits for no other work.
+ * The bytes that an ordinary process may still write to the file system of a folder. A disk can also be filled with empty files. So if the inodes
+ * will run out earlier, their free share counts. Takes microseconds, and waits for no other work.
  */
 export function freeBytes(folder: string): number {
   const { bavail, blocks, bsize, files, ffree } = statfsSync(folder)
@@ -101,8 +101,8 @@ const longestPauseMs = 3_000
 const endTimeoutMs = 10_000
 
 /**
- * The least and the most milliseconds between two measurements. On a busy machine a measurement takes long, and the disk must not be unwatched for
- * ten times as long.
+ * The least and the most milliseconds between two measurements. On a busy machine, a measurement takes long. Without the upper limit, the disk would
+ * be unwatched for ten times as long.
  */
 const betweenMs = { least: 2_000, most: 15_000 }
 const shareOfTime = 10
@@ -208,7 +208,7 @@ function guarded(call: () => void, onFault: (fault: unknown) => void): () => voi
   }
 }
 
-/** Pauses all runs, ends the one that grew most since it was last counted, and lets the others continue. Resolves when that one has ended. */
+/** Pauses all runs, ends the run that grew most since it was last counted, and lets the others continue. Resolves when this run has ended. */
 async function endWhoGrewMost(
   { root, path, limits, pause, onFault }: DiskWatchOptions,
   watched: ReadonlySet<Watched>,

@@ -1,7 +1,7 @@
 /**
- * Keeps mirrors, workspaces and environments within a disk budget. They are removed in this order: workspaces of deleted tasks, then environments,
- * then workspaces that are incomplete or without work of their own, then mirrors that no workspace uses; of each, the least recently used first.
- * Unpushed work is never removed, and neither is anything in use.
+ * Keeps mirrors, workspaces and environments within a disk budget. Removes, in this order: workspaces of deleted tasks; environments; workspaces that
+ * are incomplete or without work of their own; mirrors that no workspace uses. The least recently used ones of each are removed first. Unpushed work
+ * is never removed, and neither is anything in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -91,7 +91,10 @@ export interface EvictionOptions {
   readonly runsCounted?: () => Promise<void>
   /** Called when the budget is exceeded and nothing more may be removed. */
   readonly onFull?: (bytes: number) => void
-  /** Called with faults that kept `make` from measuring or evicting, or a workspace from being inspected: no task fails because of that. */
+  /**
+   * Called with faults because of which `make` could not measure or evict, or a workspace could not be inspected. No task fails because of these
+   * faults.
+   */
   readonly onFault: (fault: unknown) => void
 }
 
@@ -114,7 +117,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
   async function measure(): Promise<void> {
     const begun = performance.now()
     const found = keep(await holdingsOf(options), begun)
-    // Over the budget, the measurement counts as outdated, so that eviction runs before anybody is refused.
+    // If the budget is exceeded, the measurement counts as outdated. So eviction runs before anybody is refused.
     measured = found.bytes > limits.budget ? { ...found, at: -Infinity } : found
   }
   function measureBeside(): Promise<void> {
@@ -315,8 +318,8 @@ async function removalOfDeleted(
 }
 
 /**
- * Returns a function that removes a task's workspace without loss, if it is incomplete or has no work of its own; otherwise `undefined`. A workspace
- * that cannot be inspected stays, and does not prevent the removal of others.
+ * Returns a function that removes a task's workspace if nothing is lost: the workspace is incomplete, or has no work of its own. Otherwise returns
+ * `undefined`. A workspace that cannot be inspected stays, and does not prevent the removal of others.
  */
 async function removalOf(
   options: EvictionOptions,
@@ -362,7 +365,7 @@ export async function isFullyPushed(
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-/** The workspace of a task on this runner, found from its folder alone, without the project or the code host. Throws if that is impossible. */
+/** The workspace of a task on this runner. It is found from its folder alone, without the project or the code host. Throws if that is impossible. */
 export async function workspaceAt(
   { root }: Pick<EvictionOptions, 'root'>,
   taskId: string,

@@ -1,6 +1,6 @@
 /**
- * The users that sandboxes run as: one for each task, so that limits which the kernel counts by user apply to the task alone, and no task's files
- * belong to another task's user. They need no account on the host.
+ * The users that sandboxes run as, one for each task. So limits that the kernel counts by user apply to one task alone, and the files of a task
+ * belong to no user of another. The users need no account on the host.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -22,8 +22,8 @@ export interface IdRange {
 }
 
 /**
- * 268 million ids that nothing else assigns, according to https://systemd.io/UIDS-GIDS: they are above those of accounts, of /etc/subuid (to
- * 600100000) and of systemd's containers (to 1879048191), and below those of systemd's foreign images (from 2147352576).
+ * 268 million ids that nothing else assigns, according to https://systemd.io/UIDS-GIDS. Below them are the ids of accounts, of /etc/subuid (to
+ * 600100000) and of systemd's containers (to 1879048191). Above them are the ids of systemd's foreign images (from 2147352576).
  */
 const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
 /** For a process that has only part of the ids, as in a container with its own user namespace. */

@@ -40,7 +40,7 @@ export interface Workspace {
   readonly baseBranch: string
   /** The commit that the workspace started from; `null` in an empty repository. */
   readonly startCommit: string | null
-  /** `undefined` when the tree is owned by this process's own user, which is so unless that user is root. */
+  /** The user who owns the tree; `undefined` when this is the user of this process, as always unless this process runs as root. */
   readonly owner: SandboxUser | undefined
 }
 
@@ -120,7 +120,7 @@ export async function removeWorkspace(root: string, taskId: string, path: string
 }
 
 /**
- * Removes the tree and the git directory, and keeps the agent's home, so that the agent can continue its session in a new workspace. Nothing may run
+ * Removes the tree and the git directory. Keeps the home of the agent, so that the agent can continue its session in a new workspace. Nothing may run
  * in the workspace. `head` is a commit that contains the whole tree, if there is one.
  */
 export async function evictWorkspace(

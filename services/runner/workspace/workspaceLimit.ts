@@ -47,7 +47,7 @@ interface Quota {
 }
 
 /**
- * The kernel's limit as a multiple of the measured one. It is higher, so that usually a measurement ends the run with a reason, and the kernel only
+ * The kernel's limit as a multiple of the measured limit. It is higher, so that a measurement usually ends the run, with a reason. The kernel only
  * stops writes that were not measured yet.
  */
 const beyond = 1.02

@@ -40,20 +40,24 @@ export interface Workspaces {
   read(taskId: string, mirror: MirrorPlace): Promise<Workspace | undefined>
   /** Makes a workspace, or finds the existing one, so it can be called repeatedly. Throws `GitFault` and file system errors. */
   make(request: Omit<PrepareRequest, Bound | 'owner'>): Promise<PrepareResult>
-  /** Renames the branch of a workspace that was made before its task had a title, and in which no agent has had a turn. Returns the changed workspace. */
+  /**
+   * Renames the branch of a workspace that was made before its task had a title. No agent may have had a turn in it. Returns the changed workspace.
+   */
   renameBranch(workspace: Workspace, name: string): Promise<Workspace>
   /** Marks a workspace as complete. Everything that had to be restored must be there, since a complete workspace is not restored again. */
   complete(workspace: Workspace): Promise<void>
-  /** Removes a workspace that will be made again, except for the home of an evicted one that is not complete again. Nothing may run in it. */
+  /**
+   * Removes a workspace that will be made again. Keeps the home of an evicted workspace that is not complete again. Nothing may run in the workspace.
+   */
   discard(taskId: string): Promise<void>
   /** Removes an incomplete workspace, except for the home that an eviction kept. Nothing may run in it. */
   removeIncomplete(taskId: string): Promise<void>
   /** Runs `make`, which makes or restores a workspace. If that throws, an incomplete workspace is removed at once, to free its space. */
   removingLeftovers<T>(of: MakingOf, make: () => Promise<T>): Promise<T>
   /**
-   * Whether a new workspace already has everything that the evicted one had, because it was pushed; the saved snapshot may be older. The agent's
-   * sessions are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never compared
-   * again.
+   * Whether a new workspace already has everything that the evicted workspace had, because it was pushed; the saved snapshot may be older. The
+   * sessions of the agent are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never
+   * compared again.
    */
   hasEvictedWork(
     task: Pick<LiveTask, 'taskId' | 'pendingRestore'>,

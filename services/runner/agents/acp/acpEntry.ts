@@ -32,7 +32,7 @@ export interface AcpEntry extends Pick<
    * A file or folder that the program needs beside it. If it exists, the sandbox shows the whole folder of the program instead of the program alone.
    */
   readonly part?: string
-  /** Set when the agent's settings in its home already name our own MCP server, so that its sessions do not name that server again. */
+  /** Set when the agent's settings in its home name our own MCP server. The sessions then do not name that server again. */
   readonly setsOwnServer?: true
   /**
    * The API over which the agent reaches its model through the broker. `null`: the agent calls its model itself with the real key, and its

@@ -63,7 +63,7 @@ interface State {
   /** The first message, kept until the agent has a session. */
   held: AgentMessage | undefined
   turn: Turn | undefined
-  /** The requests for permission that a person has not answered yet, by the id of the question to the person. */
+  /** The requests for permission that a person has not answered yet, by the id of the question. */
   readonly permissions: Map<string, { readonly id: RequestId; readonly request: PermissionRequest }>
   readonly rules: Set<string>
   strangeLines: number
@@ -129,7 +129,7 @@ export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
   }
 }
 
-/** Joins consecutive deltas into one, so that an agent that prints very many of them causes few events. */
+/** Joins consecutive deltas into one. So even an agent that prints very many deltas causes few events. */
 function merged(events: readonly AgentEvent[]): readonly AgentEvent[] {
   const all: AgentEvent[] = []
   for (const event of events) {

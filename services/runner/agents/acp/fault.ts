@@ -19,7 +19,7 @@ const signs: FaultSigns = [
   ['api_error', /\b5\d\d\b|api_error|unable to connect|fetch failed|ECONNREFUSED|timed? ?out/i],
 ]
 
-/** The JSON of an error from the model's API, which some agents pass on as the message of their refusal. */
+/** An error of the model's API as JSON. Some agents pass it on as the message of their refusal. */
 const Told = z.object({ error: z.object({ code: z.number(), message: z.string() }) })
 
 /** Makes the error for a turn that the agent refused. `words` is the message of the refusal, and `more` are its further details. */

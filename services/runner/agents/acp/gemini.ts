@@ -4,8 +4,8 @@ import { ownServerName, ownServerPath } from '../ownTools.ts'
 import type { AcpEntry } from './acpEntry.ts'
 
 /**
- * Shell lines that rename gemini's stored conversations. gemini names a conversation's file after the minute in which it began, so it would overwrite
- * the file when it resumes the conversation within that minute. gemini still finds a renamed file.
+ * Shell lines that rename gemini's stored conversations. gemini names the file of a conversation after the minute in which it began. If it resumed
+ * the conversation in the same minute, it would overwrite the file. gemini still finds a renamed file.
  */
 const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
   mv -n "$file" "\${file%session-*}session-kept-\${file##*-}"
@@ -14,7 +14,7 @@ exec "$0" "$@"`
 
 /**
  * A repository may have settings, hooks, MCP servers and policies for gemini in this folder. gemini ignores the folder only in a repository that it
- * does not trust, but then it uses no MCP servers at all. So gemini is told to trust exactly the repositories without this folder.
+ * does not trust. But in such a repository it uses no MCP servers at all. So gemini is told to trust exactly the repositories without this folder.
  */
 const settingsFolder = '.gemini'
 
@@ -61,7 +61,7 @@ export const gemini: AcpEntry = {
 
 const noUpdates = { enableAutoUpdate: false, enableAutoUpdateNotification: false }
 
-/** Tells gemini to read the instruction files, which it does not read by itself in a repository that it does not trust. */
+/** Tells gemini to read the instruction files. It does not read them by itself in a repository that it does not trust. */
 const readThese = (instructions: readonly string[]): string =>
   `Read ${[...instructions, 'GEMINI.md (if the repository has it)'].join(' and ')} before you begin, and follow the instructions for this repository there.\n`
 

@@ -6,7 +6,7 @@ import type { AcpEntry } from './acpEntry.ts'
 
 const initialModel = 'claude-sonnet-5'
 
-/** The permissions that deny a server's switched-off tools, under the names that opencode gives to these tools. */
+/** The permissions that deny the switched-off tools of a server. opencode names each tool after its server. */
 const toolsOff = ({ name, toolsOff: off }: McpServerForAgent) =>
   off.map((tool) => [`${name}_${tool.replaceAll(/[^\w-]/g, '_')}`, 'deny'] as const)
 
@@ -53,7 +53,7 @@ export const opencode: AcpEntry = {
         ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
       },
       experimental: { mcp_timeout: mcpCallTimeoutMs },
-      // The session connects our own MCP server, but only these settings can say how long opencode waits for that server's answer.
+      // The session connects our own MCP server. But only these settings can say how long opencode waits for the answers of this server.
       mcp: {
         [ownServerName]: {
           type: 'remote',

@@ -67,8 +67,8 @@ export const isAllowedInTask = (answers: readonly Answer[]): boolean =>
   isAllowed(answers) && answers.some(({ choices }) => choices.includes(permissionOptions.allowInTask))
 
 /**
- * The line that allows or refuses the request once. A permission for the whole task is remembered here instead, since the agent's own would outlast
- * the task.
+ * The line that allows or refuses the request once. A permission for the whole task is remembered here, since a permission of the agent's own would
+ * outlast the task.
  */
 export function permissionLine(id: RequestId, { options }: PermissionRequest, allow: boolean): string {
   const wanted = allow ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']

@@ -83,7 +83,7 @@ export const claude = {
         // A process with background work would not end after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Makes claude write its session before it reports the result, since it is stopped right after the result.
+        // Makes claude write its session before it reports the result. It is stopped right after the result.
         CLAUDE_CODE_EAGER_FLUSH: '1',
         // Without a terminal, claude keeps a to-do list only with this variable.
         CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
@@ -153,8 +153,8 @@ const mcpEnvironment = (runToken: string) => ({
 })
 
 /**
- * The argument that configures the MCP servers. Without a sandbox, other users of the machine can see it, so it names the variables that hold secrets
- * instead of the secrets.
+ * The argument that configures the MCP servers. Other users of the machine can see it if there is no sandbox. So instead of secrets, it has the names
+ * of the variables that hold them.
  */
 function mcpConfig(servers: readonly McpServerForAgent[]): string {
   const entries = servers.map((server) => {
@@ -188,8 +188,8 @@ export function locateClaude(where: WhereToLook, machine: Machine = process): Pr
 }
 
 /**
- * The paths at which the npm packages for this platform have the program, one package for each C library. Of the packages that are installed, only
- * one has a program that starts.
+ * The paths of the program in the npm packages for this platform. There is one package for each C library. Even if several are installed, only one
+ * has a program that starts.
  */
 function installed({ platform, arch }: Machine): readonly string[] {
   const { resolve } = createRequire(import.meta.url)

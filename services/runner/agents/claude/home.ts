@@ -2,13 +2,13 @@
 import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
 import type { Brought, HomeFile } from '../port.ts'
 
-/** The folders of a repository, or of a home, that hold skills, commands, agents and rules for `claude`. */
+/** The folders with skills, commands, agents and rules for `claude`, in a repository or in a home. */
 export const claudeFolders = ['.claude/skills', '.claude/commands', '.claude/agents', '.claude/rules']
 
 /**
- * The files of the home. claude may read only the settings in its home, since a repository's settings could run commands. It then also skips the
- * repository's instructions, so `CLAUDE.md` in the home includes the `instructionFiles` that are `present`. `workspace` is the path of the repository
- * in the sandbox.
+ * The files of the home. claude may read only the settings in its home, because a repository's settings could run commands. With this restriction
+ * claude also skips the repository's instructions. So `CLAUDE.md` in the home includes the `instructionFiles` that are `present`. `workspace` is the
+ * path of the repository in the sandbox.
  */
 export function claudeHome(
   present: ReadonlySet<string>,
@@ -62,7 +62,7 @@ const settings = {
   // A task's commits belong to the person, who decides whom to credit.
   includeCoAuthoredBy: false,
   skipDangerousModePermissionPrompt: true,
-  // Without this setting, claude would first ask claude.ai about each host, and no sandbox can reach claude.ai. The project's list of hosts decides
+  // Without this setting, claude would first ask claude.ai about each host. No sandbox can reach claude.ai. The project's list of hosts decides
   // instead.
   skipWebFetchPreflight: true,
 }

@@ -38,8 +38,8 @@ export function modelChooser(launchedWith: string | null): NonNullable<AgentDial
 }
 
 /**
- * The models in the answer to `list_models`. Leaves out the model that the process was launched with, because everybody sees the list but not
- * everybody may use that model.
+ * The models in the answer to `list_models`, without the one that the process was launched with: everybody sees the list, but not everybody may use
+ * that model.
  */
 export function modelsIn({ models }: NonNullable<ControlResponse['response']>): readonly AgentModel[] {
   return models

@@ -135,7 +135,7 @@ function withoutMarks(output: string): string {
     .trimEnd()
 }
 
-/** A sub-agent's report without its indentation, and without the text around it that explains it to the model. */
+/** A sub-agent's report without its indentation, and without the text that explains the report to the model. */
 function withoutHandBack(output: string): string {
   const report = /\[Subagent hand-back\][\s\S]*?The report follows:\n([\s\S]*)$/.exec(output)?.[1]
   if (report === undefined) return output

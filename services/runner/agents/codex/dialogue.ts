@@ -86,8 +86,8 @@ interface State {
   /** Messages that are kept until codex has a thread. */
   held: readonly AgentMessage[]
   /**
-   * The ids of messages that codex has not taken up, each with the id of the turn of codex that it went to; `undefined` until codex has named the
-   * turn.
+   * The ids of messages that codex has not taken up. The value is the id of the turn of codex that got the message, or `undefined` until codex has
+   * named the turn.
    */
   readonly sent: Map<string, string | undefined>
   turn: Turn | undefined
@@ -345,8 +345,8 @@ const isReaction: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Notes that a message is in the conversation. A message during a turn may have come too late for the model, so it counts as taken up only when the
- * model reacts.
+ * Notes that a message is in the conversation. If it came during a turn, it may have come too late for the model. So it counts as taken up only when
+ * the model reacts.
  */
 function note(state: State, turn: Turn, id: string | null | undefined): readonly AgentEvent[] {
   if (id == null || !state.sent.has(id) || turn.noted.includes(id)) return []

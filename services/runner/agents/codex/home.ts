@@ -6,15 +6,15 @@ import type { Brought, HomeFile } from '../port.ts'
 /** The folder of the home for skills from a repository or a person. codex keeps its own skills in another folder, in `.codex`. */
 export const codexSkills = '.agents/skills'
 
-/** The folder of the home with rules that name the commands which codex may run without asking, even in the mode in which it asks. */
+/** The folder of the home with rules for commands. They name the commands that codex may run without asking, even in the mode in which it asks. */
 export const codexRules = '.codex/rules'
 
 /** The environment variable that holds the run's token for the broker. */
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
- * The files of the home. codex is told not to trust the repository's configuration, which could name programs to run. codex then does not read the
- * repository's instructions either, so `AGENTS.md` in the home names the instruction files that are `present`.
+ * The files of the home. codex is told not to trust the repository's configuration, which could name programs to run. It then does not read the
+ * repository's instructions either. So `AGENTS.md` in the home names the instruction files that are `present`.
  */
 export function codexHome(
   present: ReadonlySet<string>,
@@ -47,7 +47,7 @@ function nestedIn(brought: Brought, workspace: string): string {
 }
 
 /**
- * Makes skills for codex: the repository's skills, and one skill for each command of the repository or the person, since codex knows no commands of a
+ * Makes skills for codex: the skills of the repository, and one skill for each command of the repository or the person. codex has no commands of a
  * user.
  */
 function skills(brought: Brought): readonly HomeFile[] {
@@ -82,8 +82,8 @@ const readingRules = reading
   .join('')
 
 /**
- * The configuration file of codex. With it, codex reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker
- * reads.
+ * The configuration file of codex. With it, codex reaches only its model and sends no telemetry. It also sends its requests as plain JSON, which the
+ * broker can read.
  */
 const configuration = (workspace: string): string => `model_provider = "flightdeck"
 check_for_update_on_startup = false

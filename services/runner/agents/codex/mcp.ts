@@ -19,8 +19,8 @@ const network = [
 ]
 
 /**
- * The arguments that configure the MCP servers. Without a sandbox, other users of the machine can see arguments, so these name the variables that
- * hold secrets instead of the secrets.
+ * The arguments that configure the MCP servers. Other users of the machine can see them if there is no sandbox. So instead of secrets, they have the
+ * names of the variables that hold them.
  */
 export function mcpArguments(servers: readonly McpServerForAgent[]): readonly string[] {
   return servers.flatMap(({ name, toolsOff, ...server }) => {

@@ -27,8 +27,8 @@ export type CodexRequest =
   | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
 
 /**
- * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. Returns `undefined` when the method is unknown, the
- * parameters cannot be read, or the changes of an edit are not known: no person could answer such a request.
+ * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. Returns `undefined` for a request that nobody could answer:
+ * its method is unknown, its parameters cannot be read, or the changes of its edit are not known.
  */
 export function requestOf(
   method: string,
@@ -70,8 +70,8 @@ function commandPermission({ kind, reason, command, cwd }: CommandApproval, work
 }
 
 /**
- * Asks whether codex may use a tool of an MCP server. The rule for 'Always in this task' is the name of the server with codex's question, which names
- * the tool.
+ * Asks whether codex may use a tool of an MCP server. The rule for 'Always in this task' consists of the name of the server and the question of
+ * codex, which names the tool.
  */
 function toolPermission({ serverName, message, _meta: { tool_params: input } }: ToolApproval): CodexRequest {
   const title = `${serverName}: ${message}`

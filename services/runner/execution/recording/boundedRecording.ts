@@ -27,7 +27,10 @@ const longestTail = 1_000_000
 const paceMs = 4
 /** The most reports of usage that are recorded in a run; a turn has one or two. Also the most measurements of how full the model's context is. */
 const maxUsages = 1_000
-/** The number of unrecorded bytes after which the terminal first shows how much was printed, and then each time that it has doubled. */
+/**
+ * After this many unrecorded bytes, the terminal shows for the first time how much was printed. It shows it again each time that the number has
+ * doubled.
+ */
 const firstReportBytes = 1_000_000
 
 export function boundedRecording(

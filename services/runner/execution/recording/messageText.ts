@@ -29,14 +29,14 @@ const betweenTellingsMs = 15
 /** The time between two messages about a thought in milliseconds. It is longer, because each message repeats `toldAgain` characters. */
 const betweenThoughtsMs = 100
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
-/** How many of the latest unrecorded characters each message to viewers contains, for viewers that missed them. */
+/** Each message to viewers repeats this many of the latest unrecorded characters, for viewers that missed an earlier message. */
 const toldAgain = 2_000
 /** The number of characters of a thought that viewers are sent while it is written. */
 const toldOfThought = 32_000
 
 /**
- * Makes the texts of one attempt of an execution. A message's id is derived from that attempt and from the agent's own key for the text, so that the
- * pieces and the whole message have the same id.
+ * Makes the texts of one attempt of an execution. A message's id is made from the attempt and from the agent's own key for the text. So the pieces of
+ * a message and the whole message have the same id.
  */
 export function messageTexts({ terminal, fence, redaction, clock }: MessageTextDeps): MessageTexts {
   const open = new Map<string, OutputRecorder>()

@@ -25,7 +25,7 @@ export interface RecordingAllowances {
 
 /** The bytes that a run may still record after the limit for the day is reached: enough to see how the run went. */
 export const afterTheDay = 1_000_000
-/** Usage is recorded in steps of this many bytes, so each running run may exceed the day's limit by one step. */
+/** Usage is recorded in steps of this many bytes. So each running run may exceed the limit of the day by one step. */
 const meteredEach = 4_000_000
 const actor = { kind: 'system', service: 'runner' } as const
 

@@ -1,4 +1,7 @@
-/** Records a run's progress in the task's stream, in order, with several events per append, and only while the run still owns its execution. */
+/**
+ * Records a run's progress in the task's stream, in order and with several events per append. Nothing is recorded once the run no longer owns its
+ * execution.
+ */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

@@ -66,8 +66,8 @@ export interface Snapshots {
   /** Returns what `restoreInPlace` would do, without changing anything. */
   previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /**
-   * The snapshots of all turns that were not undone, oldest first, including that of the turn from which the task was created. Snapshots whose files
-   * no longer exist are left out.
+   * The snapshots of all turns that were not undone, oldest first. If the task was created from a turn, the snapshot of that turn is the first one.
+   * Snapshots whose files no longer exist are left out.
    */
   counting(
     task: Pick<LiveTask, 'restorePoints' | 'origin'>,
@@ -98,7 +98,7 @@ export function openSnapshots(deps: Deps): Snapshots {
       if (!session || !archive) return false
       const folders = agents[session.agent]?.sessionFolders ?? []
       await removeFolders(homeDir, folders, path)
-      // Without a sandbox, an agent names the folder of a session after the workspace's path, which contains the task's id.
+      // Without a sandbox, the name of a session's folder contains the path of the workspace, and so the id of the task.
       const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
       return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
     },

@@ -149,7 +149,7 @@ function outcomeOf(service: Service, readyMs: number): string {
   }
 }
 
-/** The services in the sandbox of an agent, which get the environment that the agent has from the project. */
+/** The services in the sandbox of an agent. They get the environment variables that the project gives the agent. */
 export function servicesBeside(
   agent: SandboxedProcess,
   { sandbox, sandboxEnv }: { readonly sandbox: Sandbox; readonly sandboxEnv: Pick<SandboxEnv, 'services'> },

@@ -81,8 +81,8 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   answer(requestId: string, answers: readonly Answer[]): boolean
   interrupt(): void
   /**
-   * Ends everything that the agent's turns started, and freezes the agent until its next turn, so that it changes no file meanwhile. If that fails,
-   * the agent is ended, and the result is `false`.
+   * Ends everything that the agent's turns started, and freezes the agent until its next turn, so that no file changes in between. If that fails, the
+   * agent is ended, and the result is `false`.
    */
   freeze(): Promise<boolean>
   /** Lets a frozen agent run shortly before its turn, as it needs about 25 ms to resume. */
@@ -91,8 +91,7 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   /** Whether other programs run beside the agent in its sandbox. */
   isUsed(): boolean
   /**
-   * Lets the agent exit by itself, while its reports are still read, and kills it when it does not exit. When this resolves, no process of the agent
-   * is left.
+   * Lets the agent exit by itself, and kills it when it does not. Its reports are still read. When this resolves, no process of the agent is left.
    */
   close(listener?: TurnListener): Promise<SandboxExit>
 }
@@ -403,7 +402,10 @@ const nobody: TurnListener = {
   isOver: () => false,
 }
 
-/** Reads events until the listener has enough (`over`), leaving the rest to the next listener, or until the end of the agent's output (`gone`). */
+/**
+ * Reads events until the listener has enough (`over`) or the output of the agent ends (`gone`). After `over`, the remaining events are left to the
+ * next listener.
+ */
 function eventReader(
   parser: AgentParser,
   {

@@ -84,7 +84,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     settle(requestId)
   }
   const stopListening = answers.listen(async (questionId) => {
-    // Each answer is announced only once, so a failed attempt to pass it on is repeated until it succeeds.
+    // Each answer is announced only once. So if passing it on fails, this is repeated until it succeeds.
     for (;;) {
       try {
         return await take(questionId)

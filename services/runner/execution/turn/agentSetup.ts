@@ -37,7 +37,7 @@ export interface AgentRequest extends Paying {
 /** The mode of most tasks, for which agents are started in advance. */
 export const freeMode = { mode: 'free', allowedRules: [] } as const
 
-/** An agent request, with the person's instructions and the allowed hooks, from which the agent's home is made too. */
+/** An agent request, with the instructions of the person and the allowed hooks, which the agent's home needs. */
 export interface EquippedRequest extends AgentRequest {
   /** The person's own instructions and commands. */
   readonly own: OwnInstructions
@@ -101,7 +101,7 @@ export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed |
   return failed('no_agent', sentence)
 }
 
-// Synchronous, as it takes microseconds: asynchronous reads were measured to wait 8 ms for one of Node's threads, which were busy resuming a warm agent.
+// Synchronous, as it takes microseconds. Asynchronous reads were measured to wait 8 ms, because Node's threads were busy resuming a warm agent.
 const isIn = ({ dir }: Workspace, file: string): boolean =>
   lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
 

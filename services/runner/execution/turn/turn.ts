@@ -55,7 +55,7 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   // Only usage that the server pays for is limited by its budgets.
   const isOwn = payer === 'person' || payer === 'project'
   const budget = isOwn ? anyAmount : deps.budgets.ofRun({ userId: request.ownerId, executionId })
-  // An agent with a key of its own does not use the broker, so the budget can only refuse the whole turn.
+  // An agent with a key of its own does not use the broker. So the budget can only refuse the whole turn.
   const refusal = setup.agent.access.kind === 'key' ? await budget.refusal() : undefined
   if (refusal !== undefined) return failed('budget', refusal)
   try {
@@ -287,8 +287,8 @@ interface TurnLimits {
   /** Called when the agent prints something. */
   onOutput(): void
   /**
-   * Called when the agent starts or stops waiting for a person. While it waits, the limits on its silence and its time pause, and the limit on the
-   * wait for an answer applies instead.
+   * Called when the agent starts or stops waiting for a person. While it waits, the limits on its silence and its time pause. The limit on the wait
+   * for an answer applies instead.
    */
   onWaiting(isWaiting: boolean): void
   stop(): void
@@ -354,7 +354,7 @@ function watchLimits(
   }
 }
 
-/** Shows in the chat and the terminal that the model will be asked once more, and waits until then or until the run is stopped. */
+/** Says in the chat and the terminal that the model will be asked once more. Waits until then, or until the run is stopped. */
 async function waitForModel(
   { clock, limits: { modelRetryMs } }: ExecutionDeps,
   { run, agent }: TurnRequest,

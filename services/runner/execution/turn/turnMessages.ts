@@ -17,8 +17,8 @@ export interface TurnMessages {
   /** Whether at least one of the messages has been answered, successfully or not. */
   hasEnded(): boolean
   /**
-   * Whether messages were answered, and no message that the agent has taken up still waits for its answer. The last answer to a message that the model
-   * has seen must be a success.
+   * Whether the turn is done: messages were answered, and no message that the agent has taken up still waits for its answer. The last answer to a
+   * message that the model has seen must be a success.
    */
   isCompleted(): boolean
 }

@@ -34,7 +34,7 @@ const statuses: Readonly<Record<number, string>> = {
   429: 'RESOURCE_EXHAUSTED',
 }
 
-/** Google's own headers can name a paying account, leave out parts of the answer, or replace the HTTP method, so they are not forwarded. */
+/** Removes Google's own headers. They could name a paying account, leave out parts of the answer, or replace the HTTP method. */
 function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const isKept = (name: string) => name === 'x-goog-api-client' || !/^x-(?:goog|http)-/.test(name)
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)))
@@ -91,9 +91,10 @@ const fetchingTools = new Set([
 ])
 
 /**
- * Why a request is not forwarded; `undefined` when it is. A refused request would make the model's service fetch, run or keep something: its own
- * tools, addresses or files in place of content, and stored data. None of that obeys the project's list of allowed hosts. A project may allow fetching
- * from the network; files, stores and running code belong to the operator's account, which all projects share, and are always refused.
+ * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch, run or keep something. It
+ * would use tools of the service, addresses or files in place of content, or stored data. The project's list of allowed hosts has no effect there. A
+ * project may allow fetching from the network. Files, stores and running code are always refused, since they belong to the operator's account, which
+ * all projects share.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Fields.safeParse(body)

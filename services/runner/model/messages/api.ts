@@ -109,9 +109,10 @@ export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
 }
 
 /**
- * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch or run something: MCP servers,
- * tools of the service, and addresses or files instead of content. None of that obeys the project's list of allowed hosts. A project may allow
- * fetching from the network. Files and containers belong to the operator's account, which all projects share, and are always refused.
+ * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch or run something. It would
+ * use MCP servers, tools of the service, or addresses or files in place of content. The project's list of allowed hosts has no effect there. A
+ * project may allow fetching from the network. Files and containers are always refused, since they belong to the operator's account, which all
+ * projects share.
  */
 export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
   const request = Request.safeParse(body)

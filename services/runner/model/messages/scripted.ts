@@ -1,6 +1,6 @@
 /**
- * The built-in scripted model. It answers when there is no key for a real model, so that the whole product can be tried. It looks around in the
- * repository, writes a small note to `FLIGHTDECK.md`, and says at the end of each turn that it is not a real model.
+ * The built-in scripted model. It answers when there is no key for a real model, so that people can try the whole product. It looks around in the
+ * repository and writes a small note to `FLIGHTDECK.md`. At the end of each turn it says that it is not a real model.
  */
 import { createHash } from 'node:crypto'
 import { tokensIn } from '../modelApi.ts'
@@ -176,7 +176,7 @@ function uniqueTail(text: string): string {
   return text
 }
 
-/** The content of a file from the output of the Read tool, without line numbers and anything around the lines. */
+/** The content of a file as the Read tool prints it, without the line numbers and the text around the lines. */
 function withoutLineNumbers(shown: string): string {
   return shown
     .split('\n')

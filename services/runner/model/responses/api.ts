@@ -67,10 +67,10 @@ const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'n
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
 /**
- * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch, run or store something: tools
- * of the service, MCP servers, addresses or files instead of content, and stored answers. None of that obeys the project's list of allowed hosts. A
- * project may allow fetching from the network. Files, containers and stored answers belong to the operator's account, which all projects share, and
- * are always refused.
+ * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch, run or store something.
+ * It would use tools of the service, MCP servers, addresses or files in place of content, or stored answers. The project's list of allowed hosts has
+ * no effect there. A project may allow fetching from the network. Files, containers and stored answers are always refused, since they belong to the
+ * operator's account, which all projects share.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Request.safeParse(body)

@@ -1,4 +1,4 @@
-/** The sandbox with bubblewrap: it has its own user, process tree, network and file system, and nothing of it is left after its end. */
+/** The sandbox with bubblewrap. It has its own user, process tree, network and file system. Nothing of it is left after its end. */
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -253,7 +253,7 @@ function freezer({ settled, isOver, end }: Freezable) {
       await exited
       return 'ended'
     },
-    /** If the sandbox is frozen, freezes it again, which ends the processes that have come below the first one since then. */
+    /** If the sandbox is frozen, freezes it again. This ends the processes that have come below the first process since then. */
     again(): void {
       if (isFrozen && !isOver()) void freezeNow()
     },
@@ -286,7 +286,10 @@ async function holdInGroup(
 /** The most bytes in each of the two temporary folders. */
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
-/** git in a separate sandbox: whatever an agent planted, or changes while git reads, leads to nothing outside of the agent's own tree. */
+/**
+ * git in a separate sandbox. An agent may have planted files, or may change them while git reads. But nothing of this leads git outside of the
+ * agent's own tree.
+ */
 function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
   const { system, gitProgram } = options
   const identity: SandboxIdentity = workspace.owner

@@ -101,7 +101,7 @@ export function groupSettings(
       ]
 }
 
-/** The files with the limit, and with the kernel's count of processes that it ended because of the limit. */
+/** The names of two files of a group: the one with its limit, and the one with the number of processes that the kernel ended because of the limit. */
 const files = {
   1: { limit: 'memory.limit_in_bytes', events: 'memory.oom_control' },
   2: { limit: 'memory.max', events: 'memory.events' },
@@ -164,8 +164,8 @@ export async function openControlGroups(
 }
 
 /**
- * For version 2: moves the server's processes to a subgroup, and makes the kernel count the memory of groups below `folder`. Returns the folder for
- * the groups of sandboxes.
+ * For version 2: moves the processes of the server to a subgroup, and makes the kernel count the memory of the groups below `folder`. Returns the
+ * folder in which sandboxes get their groups.
  */
 async function opened(folder: string): Promise<string | { readonly why: string }> {
   const plan = planGroups(await stateOf(folder), await kin())

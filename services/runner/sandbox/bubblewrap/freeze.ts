@@ -76,9 +76,9 @@ export function thaw(staying: readonly Known[]): void {
 }
 
 /**
- * Lists the processes below `root` that may have children or still run, except those in `staying`; `one_is_gone` when one in `staying` has ended. A
- * process that has died also counts the first time that it is found dead, since it may have started another before. `dead` has those that earlier
- * searches found dead, and this search adds its own.
+ * Lists the processes below `root` that may have children or still run, except those in `staying`. Returns `one_is_gone` when one in `staying` has
+ * ended. A dead process counts the first time that it is found dead, since it may have started another before. `dead` has the processes that earlier
+ * searches found dead; this search adds its own.
  */
 export async function othersBelow(
   root: number,
@@ -102,7 +102,7 @@ export async function othersBelow(
   return births.size > 0 ? 'one_is_gone' : others
 }
 
-/** Whether all threads are stopped. A stop signal takes effect in a thread only when the thread leaves the kernel, so every thread is checked. */
+/** Whether all threads are stopped. A stop signal takes effect in each thread only when that thread leaves the kernel, so every thread is checked. */
 async function areStopped(pids: readonly number[]): Promise<boolean> {
   for (const pid of pids)
     for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {

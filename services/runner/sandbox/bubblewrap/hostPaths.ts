@@ -1,6 +1,6 @@
 /**
- * Finds the parts of the host that a sandbox can see: programs, libraries, and the files of /etc that programs need to run, to resolve host names and
- * to trust certificates.
+ * Finds the parts of the host that a sandbox can see: programs, libraries, and files of /etc. Programs need these files to run, to resolve host names
+ * and to trust certificates.
  */
 import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -67,8 +67,8 @@ export function isBelow(path: string, folders: readonly string[]): boolean {
 }
 
 /**
- * Descriptors that this process got from a terminal or a supervisor, and that every child would inherit. Node's own descriptors are not among them,
- * since the kernel closes them when a child starts.
+ * Descriptors that this process got from a terminal or a supervisor, and that every child would inherit. Node's own descriptors are not among them:
+ * the kernel closes them when a child starts.
  */
 export async function inheritedDescriptors(): Promise<readonly number[]> {
   const numbers = (await readdir('/proc/self/fdinfo')).map(Number).filter((descriptor) => descriptor > 2)
@@ -81,7 +81,10 @@ export async function inheritedDescriptors(): Promise<readonly number[]> {
   return inherited
 }
 
-/** A command line that closes inherited descriptors first, in a shell, except for those below `firstFree`, which are ours. */
+/**
+ * A command line that closes the inherited descriptors in a shell and then runs the command. The descriptors below `firstFree` are ours and stay
+ * open.
+ */
 export function withDescriptorsClosed(
   inherited: readonly number[],
   firstFree: number,
@@ -104,7 +107,10 @@ export function withDescriptorsClosed(
   ]
 }
 
-/** Places below the visible folders where npm, pip, git and others have settings for the whole machine, for example registries with their tokens. */
+/**
+ * Places below the visible folders with settings for the whole machine, such as those of npm, pip and git. Some name registries together with their
+ * tokens.
+ */
 const settingsPlaces = [
   '/usr/etc',
   '/usr/local/etc',

@@ -1,7 +1,7 @@
 /**
- * The first program in a sandbox, which becomes its command. From its first step on, it runs as another user and with an environment that we alone
- * define. Everything that a project, a secret or a person defines comes through a pipe, which is read only when no privilege is left. So none of it
- * affects how the command is started, and no list of processes contains it.
+ * The first program in a sandbox, which becomes its command. From its first step on, it runs as another user, and with an environment that we alone
+ * define. Everything that a project, a secret or a person defines comes through a pipe. The pipe is read only when no privilege is left. So these
+ * values do not affect how the command is started, and no list of processes contains them.
  */
 import type { SandboxLimits, SandboxSpec } from '../port.ts'
 import type { SandboxIdentity } from './arguments.ts'
@@ -16,8 +16,8 @@ interface LaunchPlan extends Pick<SandboxSpec, 'env' | 'command'> {
 export const nicerThanServer = 10
 
 /**
- * The command line of the launcher, which is the same for all sandboxes with one kind of identity, except for the number of the user. It reads its
- * words from the descriptor, and becomes the command unless another script is given.
+ * The command line of the launcher. It depends only on the identity that the command will have. The launcher reads its words from the descriptor, and
+ * becomes the command unless another script is given.
  */
 export function launcher(
   identity: SandboxIdentity,

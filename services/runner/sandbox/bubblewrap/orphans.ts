@@ -1,6 +1,6 @@
 /**
- * Ends sandboxes that outlived their runner. bubblewrap ties a sandbox to its parent only when the sandbox is complete, so a runner that is killed
- * before that leaves a sandbox behind.
+ * Ends sandboxes that outlived their runner. bubblewrap ties a sandbox to its parent only once the sandbox is complete. So if the runner is killed
+ * before that, the sandbox is left behind.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

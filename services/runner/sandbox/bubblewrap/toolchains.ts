@@ -1,6 +1,7 @@
 /**
- * The toolchains of the host, outside of its system folders, that commands in a sandbox can use, such as rustup in a home folder. Of each toolchain,
- * only the folders with programs and libraries are shown, because its other files may hold credentials, as ~/.cargo/credentials.toml does.
+ * Finds the toolchains of the host that commands in a sandbox can use although they are outside of the system folders, such as rustup in a home
+ * folder. Of each toolchain, only the folders with programs and libraries are shown. The other files may hold credentials, as
+ * ~/.cargo/credentials.toml does.
  */
 import { access, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

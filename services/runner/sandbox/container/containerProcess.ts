@@ -31,7 +31,7 @@ export interface StartedContainer {
   interrupt(): void
   /** Ends the container at once, even while it is being made. */
   end(): void
-  /** Resolves when all processes that a freeze does not end have started, or when the container has ended. */
+  /** Resolves when the processes that stay after a freeze have started, or when the container has ended. */
   readonly settled: Promise<void>
   /** Stops the processes that stay after a freeze, and ends all others; false when that takes too long. */
   freeze(): Promise<boolean>

@@ -15,7 +15,7 @@ export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine'
 }
 
 /**
- * Uses the first engine that answers, removes containers that an earlier run of this runner left, finds or builds the image, and tries a sandbox.
+ * Uses the first engine that answers. Removes containers that an earlier process of this runner left, finds or builds the image, and tries a sandbox.
  * Takes about 2 s, at most 2 min, and once up to 15 min for the image.
  */
 export async function detectContainers(

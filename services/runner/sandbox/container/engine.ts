@@ -1,6 +1,6 @@
 /**
- * The container engine, by Docker's API, which Podman has too: HTTP on a socket. dockerode is not used, because it takes address and keys from the
- * environment, ignores slow readers, and cannot tell when the engine begins to wait for a container's end.
+ * Calls the container engine over HTTP on a socket, by the API of Docker, which Podman has too. dockerode is not used: it takes address and keys from
+ * the environment, ignores slow readers, and cannot tell when the engine begins to wait for the end of a container.
  */
 import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -53,7 +53,7 @@ export interface ContainerEngine {
    * ends.
    */
   awaitExit(id: string): Promise<{ readonly code: Promise<number> }>
-  /** Calls `tell` each time that the kernel ended a process of the container because of the memory limit, until the returned function is called. */
+  /** Calls `tell` each time that the kernel has ended a process of the container because of the memory limit. The returned function stops this. */
   onOutOfMemory(id: string, tell: () => void): Promise<() => void>
   start(id: string): Promise<void>
   /** Ends the container with everything in it, and removes it. Does nothing when it does not exist. */
@@ -96,7 +96,7 @@ export function containerEngine(socketPath: string): ContainerEngine {
         t: name,
         rm: '1',
         forcerm: '1',
-        // Uses the machine's network, because a build needs its name servers and proxies, and containers may have no way out.
+        // Uses the machine's network. A build needs the name servers and proxies of the machine, and containers may have no way out.
         networkmode: 'host',
         buildargs: JSON.stringify(buildArguments),
       })

@@ -1,6 +1,6 @@
 /**
- * Splits one stream into the outputs that it carries, as container engines send them: in frames, each with eight bytes in front that say to which
- * output the frame belongs and how long it is.
+ * Splits one stream into the outputs that it carries in frames, as container engines send them. Eight bytes before each frame say to which output it
+ * belongs and how long it is.
  */
 import type { Readable, Writable } from 'node:stream'
 
@@ -37,8 +37,8 @@ export async function* partsOf(
 }
 
 /**
- * Writes each output to its sink (`sinks` has them by the output's number), as fast as the sink takes it, until the stream or a sink ends; then all
- * sinks are ended. A broken stream ends them too, since the reason is reported elsewhere. Outputs without a sink go to `rest`.
+ * Writes each output to its sink, as fast as the sink takes it; `sinks` has the sinks by the number of the output. When the stream or a sink ends,
+ * all sinks are ended. A broken stream ends them too, since its fault is reported elsewhere. Outputs without a sink go to `rest`.
  */
 export async function pour(
   stream: Readable,

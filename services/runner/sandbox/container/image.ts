@@ -24,7 +24,7 @@ export interface ImageRequest {
   readonly progress: (line: string) => void
 }
 
-/** The name of our image, made from the Dockerfile's content, so that an upgrade which changes it builds a new image. */
+/** The name of our image. It is made from the content of the Dockerfile, so an upgrade that changes the file builds a new image. */
 export function imageName(dockerfile: string): string {
   return `flightdeck/sandbox:${createHash('sha256').update(dockerfile).digest('hex').slice(0, 12)}`
 }

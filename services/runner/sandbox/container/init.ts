@@ -1,7 +1,7 @@
 /**
- * The first process of a container, written in Perl, which every Debian has. Nothing inside can end or stop it. It reads the command's environment
- * from its input, so that no list of processes and no file of the engine contains it, and starts the command. When the command has ended, or the pipe
- * to the runner is closed, it ends, and with it everything in the container.
+ * The first process of a container, written in Perl, which every Debian has. Nothing inside can end or stop it. It starts the command. It reads the
+ * environment of the command from its input, so that no list of processes and no file of the engine contains it. When the command has ended, or when
+ * the runner closes its pipe, this process ends, and everything in the container with it.
  */
 
 /**

@@ -1,4 +1,4 @@
-/** Finds the differences between a workspace's tree and its index, without following links, opening pipes or entering repositories from elsewhere. */
+/** Finds the differences between a workspace's tree and its index. Follows no links, opens no pipes, and enters no repositories from elsewhere. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { artifactFolder } from '#domain/api/artifacts.ts'
@@ -29,7 +29,7 @@ export interface ScratchIndex {
   readonly file: string
   /** Makes the present copy the workspace's index. */
   keep(): Promise<void>
-  /** Makes a copy that was only refreshed the workspace's index, unless that index was replaced in the meantime. */
+  /** Makes a copy that was only refreshed the index of the workspace, unless this index was replaced in the meantime. */
   keepRefreshed(): Promise<void>
 }
 
@@ -212,7 +212,7 @@ const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 
 /**
  * Copies an index with its time, rounded down. git compares the content of files that were modified in the second in which the index was written, or
- * later. If the copy had a later time, changes would be missed.
+ * later. With a later time, it would miss changes.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const written = await stat(from).catch(ifAbsent)

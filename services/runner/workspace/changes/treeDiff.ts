@@ -120,7 +120,7 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
 }
 
 /**
- * Removes from the diff the files that are listed as unread. The diff shows a file that was taken out of the index as deleted, and a large file
+ * Removes from the diff the files that are listed as unread. The diff would show a file that was taken out of the index as deleted, and a large file
  * without its lines.
  */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
@@ -186,8 +186,8 @@ async function refusedNames(
 }
 
 /**
- * Adds new files to the scratch index, so that one `git diff` shows everything, and removes entries that must not be opened. An added entry only has
- * the name: git finds that the file differs, and reads it.
+ * Adds new files to the scratch index, so that one `git diff` shows everything. Removes entries that must not be opened. An added entry has nothing
+ * but a name: git finds that the file differs, and reads it.
  */
 async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
   const entries: Buffer[] = []

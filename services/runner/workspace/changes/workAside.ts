@@ -16,9 +16,9 @@ const largestRef = 4_096
 const maxRefs = 10_000
 
 /**
- * Whether the agent's git has a stash, another worktree, or another ref with a commit that is neither in our own git directory of the task nor at the
- * code host. Snapshots contain none of these. Also true when something is not as git writes it, and when a branch is at an earlier commit of the
- * current branch that only the agent has. Nothing may run in the workspace. Throws `GitFault`.
+ * Whether the agent's git has work besides its current branch: a stash, another worktree, or a ref with a commit that neither we nor the code host
+ * have. Snapshots do not contain such work. Also true when something is not as git writes it, and when another branch is at an earlier commit of the
+ * current branch, since only the agent has that commit. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
@@ -61,8 +61,8 @@ interface AgentRefs {
 }
 
 /**
- * Reads refs as gitrepository-layout(5) describes them. Returns no refs when there is no repository, and `undefined` when the repository is not laid
- * out as by git, or has too many refs.
+ * Reads refs as gitrepository-layout(5) describes them. There are no refs if there is no repository. Returns `undefined` if the repository is not
+ * laid out as by git, or has too many refs.
  */
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const git = await lstat(join(root, '.git')).catch(ifAbsent)

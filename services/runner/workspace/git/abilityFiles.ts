@@ -71,8 +71,8 @@ export async function readAbilityFiles(
 }
 
 /**
- * The commit of the base branch from which the work in a workspace began, without commits that were pushed to the branch of the task; `null` when
- * there is none.
+ * The commit of the base branch from which the work in a workspace began; `null` when there is none. Commits that were pushed to the branch of the
+ * task do not count.
  */
 export async function baseCommitOf(
   git: Git,

@@ -168,8 +168,8 @@ export function isLimited(finished: Finished): boolean {
 }
 
 /**
- * Arguments of a shell that sets limits which the program cannot raise, makes the kernel end the program before the server when memory is short, and
- * then becomes the program. So all limits together cost one process.
+ * The command line of a shell that sets limits and then becomes the program. The program cannot raise the limits, and the kernel ends it before the
+ * server when memory is short. All limits together cost one process.
  */
 function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
   const set = [
@@ -182,7 +182,7 @@ function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readon
   return ['-c', `${set.join('; ')}; exec "$@"`, 'git']
 }
 
-/** Starts a program as another user who may still read and write root's files, by capabilities(7), and nothing more. */
+/** Starts a program as another user. By capabilities(7), this user may still read and write root's files, but has no other right of root. */
 function becoming({ uid, gid }: HostUser): readonly string[] {
   const only = '-all,+dac_override'
   return [

@@ -130,7 +130,7 @@ export function openMirrors({
 
 /**
  * Whether a new clone of a mirror's repository might have a shallow history, because the repository has too many objects. The mirror may have old
- * objects in addition to those of the repository, so this may be true without need.
+ * objects that the repository no longer has. Then the result may be true without need.
  */
 export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
   if (await isCut(mirrorDir)) return true
@@ -359,7 +359,8 @@ function fetchCall(
       '--',
       url,
       '+refs/heads/*:refs/heads/*',
-      // A refspec instead of --tags, because then deleted tags are deleted here first, and a folder can take a tag's name.
+      // A refspec is used instead of --tags. With it, git first deletes the tags that were deleted at the host, so that a folder can take the name of
+      // a tag.
       ...(tags === 'all' ? ['+refs/tags/*:refs/tags/*'] : []),
     ],
     secretConfig: authorizationConfig(url, authorization),

@@ -1,6 +1,6 @@
 /**
- * Moves a workspace to the present mirror of its repository, which may have been renamed since the workspace was made. A new mirror has only what
- * branches and tags reach now, so other commits that the workspace is based on are copied into it.
+ * Moves a workspace to the present mirror of its repository. The repository may have been renamed since the workspace was made. A new mirror has only
+ * the commits that branches and tags reach now. If the workspace is based on other commits, they are copied into it.
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -27,9 +27,9 @@ export interface MoveOptions {
 }
 
 /**
- * Makes the workspace read from its mirror alone. Until all objects are there, the workspace also names the former mirrors, which prevents their
- * removal. An interrupted move is tried again the next time; a failed one after the workspace has changed or an hour has passed. Nothing may run in
- * the workspace.
+ * Makes the workspace read from its mirror alone. Until all objects are there, the workspace also names the former mirrors, so that they are not
+ * removed. An interrupted move is tried again the next time. A failed move is tried again after the workspace has changed or an hour has passed.
+ * Nothing may run in the workspace.
  */
 export async function moveToMirror(git: Git, workspace: Moved, options: MoveOptions): Promise<void> {
   const { privateGitDir, mirrorDir, mirrorObjects } = workspace

@@ -1,6 +1,6 @@
 /**
- * Requests the branches and tags of a repository from its host, by gitprotocol-v2(5) over HTTP. git itself would need two processes and another round
- * trip to find out that nothing is new, which is the usual case, while an agent waits.
+ * Requests the branches and tags of a repository from its host, by gitprotocol-v2(5) over HTTP. Usually nothing is new, and an agent waits for the
+ * answer. git itself would need two processes and another round trip for it.
  */
 
 import type { Refs } from './refs.ts'

@@ -12,8 +12,8 @@ export interface AddedSecret {
 }
 
 /**
- * The first secret that a line of `to` contains and no file of `from` does; both are trees or commits. A secret that is already in the repository
- * does not count, since everybody who can read the repository knows it. Throws `GitFault`.
+ * The first secret that a line of `to` contains, but no file of `from`; both are trees or commits. A secret that is already in the repository does
+ * not count, since everybody who can read the repository knows it. Throws `GitFault`.
  */
 export async function addedSecret(
   git: Git,
@@ -75,8 +75,8 @@ export async function addedSecret(
 const longestPiece = 64 * 1024
 
 /**
- * Reads a patch without context as it arrives, and finds the file in which each word of `automaton` is first added. Of words that end at the same
- * place, finds the longest: a file that contains it contains the others too.
+ * Reads a patch without context as it arrives, and finds the file in which each word of `automaton` is first added. If several words end at the same
+ * place, only the longest is reported. A file that contains it contains the others too.
  */
 function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
  * The people that commits name. Usually the person is author and committer. If this server has a signing key, it signs its commits and is the
- * committer: the signature says that this server made the commit, and nothing about the person, whose key it does not have.
+ * committer. The signature then says that this server made the commit. It says nothing about the person, whose key the server does not have.
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ export function oneLine(text: string): string {
 }
 
 /**
- * Stores the key in a file for git, which only this process's user can read, in a folder that no sandbox sees. Throws, with the message of
+ * Stores the key in a file for git. Only the user of this process can read the file, and no sandbox sees its folder. Throws, with the message of
  * ssh-keygen, if nothing can be signed with the key. Without a key, removes the file of an earlier start.
  */
 export async function openCommitSigner(

@@ -26,8 +26,8 @@ export interface FilterQuestion extends WorkspaceGit {
 }
 
 /**
- * The changed files to which an attribute applies a filter, in the tree or in any of `published`, so that changing `.gitattributes` exempts no path.
- * Git LFS makes a pointer of a file, so a pointer counts as filtered. Throws `GitFault`.
+ * The changed files to which an attribute applies a filter. Attributes count in the tree and in each of `published`, so that a change of
+ * `.gitattributes` exempts no path. A pointer of Git LFS counts as filtered. Throws `GitFault`.
  */
 export async function unfilteredPaths(question: FilterQuestion): Promise<readonly UnfilteredPath[]> {
   const { git, workspace, tree, published, allowed } = question
@@ -80,7 +80,9 @@ export interface ChangedContent {
   readonly blob: string
 }
 
-/** The differences from `base`: regular files with other content, by their paths as latin1, and whether any attributes file differs. */
+/**
+ * The differences of the tree from `base`: the regular files with other content, by their paths as latin1, and whether any attributes file differs.
+ */
 async function differencesFrom(
   { git, workspace, tree }: FilterQuestion,
   base: string,

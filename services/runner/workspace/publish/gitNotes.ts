@@ -40,7 +40,7 @@ export async function fetchNotes(request: NotesRequest): Promise<string | null> 
   const fetched = await fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs)
   if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
   if ((await commitOf(git, gitDir, hostRef)) !== null)
-    // If our notes and the host's both have one for a commit, the host's stays, because others can already read it.
+    // If we and the host have a note for the same commit, the host's note stays, because others can already read it.
     await gitOrThrow(git, {
       gitDir,
       args: ['notes', `--ref=${agentTraceRef}`, 'merge', '--quiet', '--strategy=theirs', hostRef],

@@ -216,7 +216,7 @@ async function upload(
   wellAnswered(await send(request, actions.verify.href, verification))
 }
 
-/** The headers of an upload. git's own authorization is sent only to the code host itself, and only if the host gives none for this action. */
+/** The headers of an upload. The authorization of git is sent only if the host gives none for this upload, and only to the code host itself. */
 function headersOf(
   { url, authorization }: UploadRequest,
   { href, header = {} }: z.infer<typeof Action>,

@@ -93,12 +93,12 @@ export type PublishResult =
   | { readonly kind: 'limited'; readonly message: string }
   /** `mayPublish` refused the tree, because the files are no longer those that the person saw. */
   | { readonly kind: 'moved'; readonly message: string }
-  /** A file cannot be committed as the repository's attributes require, would be published unfiltered, or contains a secret. */
+  /** A file contains a secret, would be published unfiltered, or cannot be committed as the attributes of the repository require. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
- * Commits everything in the tree that is new and not ignored, on top of what was pushed before, and pushes the branch. If others have pushed to it,
- * the commit is first rebased onto theirs. Never forces. Repeating it after a fault is safe. Throws `GitFault`.
+ * Commits everything in the tree that is new and not ignored, on top of the last pushed commit, and pushes the branch. If others have pushed to the
+ * branch, the commit is first rebased onto their commits. Never forces. Repeating this after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
@@ -252,8 +252,8 @@ async function unfilteredIn(
 }
 
 /**
- * Our last commit that the host has, which is the parent of the next one. Later commits that were never pushed are left out of the history, so that
- * only the tree itself is published. Asks the host if a push may have arrived without our knowledge.
+ * Our last commit that the host has. It becomes the parent of the next commit. Later commits that were never pushed are left out of the history, so
+ * that only the tree itself is published. Asks the host if a push may have arrived without our knowledge.
  */
 async function lastPublished(
   request: PublishRequest,
@@ -298,7 +298,7 @@ async function push(
   const { git, workspace, url, pushTimeoutMs: timeoutMs = 120_000 } = request
   const { privateGitDir: gitDir, branch } = workspace
   const finished = await withRenewal(request, (authorization) => {
-    // The signal is chosen for each attempt, so that the push of a task that was deleted in the meantime is not repeated.
+    // The signal is chosen for each attempt. So if the task was deleted in the meantime, its push is not repeated.
     const signal = request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal)
     return pushRef(git, { gitDir, url, authorization, timeoutMs, signal }, `${headSha}:refs/heads/${branch}`)
   })

@@ -1,6 +1,6 @@
 /**
- * Packs folders of an agent's home, such as those with its sessions, into one compressed tar, and unpacks them. Only plain files are packed, and no
- * link is followed.
+ * Packs folders of an agent's home into one compressed tar, such as the folders with its sessions, and unpacks them. Only plain files are packed, and
+ * no link is followed.
  */
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * Saves a task's work as one git bundle, from which another runner can continue: our commits beyond the base, and on top of them one commit of the
- * whole tree, including uncommitted and new files. Ignored files are left out, since they can be made again.
+ * Saves a task's work as one git bundle, from which another runner can continue. The bundle has our commits beyond the base. On top of them is one
+ * commit of the whole tree, with uncommitted and new files. Ignored files are left out, since they can be made again.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -102,8 +102,8 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
 }
 
 /**
- * Restores a bundle into a new workspace: branch, index, tree and new files. git writes the files as plain bytes, and neither follows a link nor
- * writes into a git directory, whatever the bundle contains. Throws `GitFault` for a failure that may not happen again.
+ * Restores a bundle into a new workspace: branch, index, tree and new files. git writes the files as plain bytes. Whatever the bundle contains, it
+ * follows no link and writes into no git directory. Throws `GitFault` for a failure that may not happen again.
  */
 export async function restoreWork(request: RestoreRequest): Promise<RestoreResult> {
   const { git, workspace, bundle } = request
@@ -136,7 +136,7 @@ async function checkOut(git: Git, workspace: Workspace, { head, work }: Opened):
   }
   await withScratchIndex(workspace, async (index) => {
     const plain = await openPlainGit(git, workspace, { index })
-    // With `-m` instead, git would compare each file with the index, and by other rules than those by which the file was written.
+    // With `-m` instead, git would compare each file with the index, but by other rules than it used when it wrote the file.
     const args = ['read-tree', '--reset', '-u', ...(head === null ? [] : [head]), work]
     await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
   })
@@ -215,8 +215,8 @@ const baseGone =
   "The commits this work is based on are no longer on the code host, so it can't be restored here."
 
 /**
- * git's messages about a file that is not a bundle or is incomplete. After any other message, git itself has failed, for example because of a full
- * disk, and may succeed later.
+ * The messages of git about a file that is no bundle, or an incomplete one. Any other message means that git itself has failed, for example because
+ * of a full disk. It may succeed later.
  */
 const ofTheBundle =
   /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk)).*)$/m
@@ -224,7 +224,7 @@ const prerequisitesMissing =
   /^error: Repository lacks these prerequisite commits:\n((?:error: [0-9a-f]{40}(?: .*)?\n)+)$/
 
 /**
- * Whether commits that the bundle needs are missing. git says the same if it cannot read its objects, so commits that must exist are looked for too,
+ * Whether commits that the bundle needs are missing. git says the same if it cannot read its objects. So commits that must exist are looked for too,
  * in the mirror and here: an older workspace may have begun from another mirror. Throws `GitFault`.
  */
 async function isBaseGone(

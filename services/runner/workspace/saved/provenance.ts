@@ -48,9 +48,10 @@ interface TurnHistory {
 }
 
 /**
- * A history for blame to walk: one commit for each turn, each on top of the one before; `null` if there are no turns. If the branch has moved since
- * the previous turn, a commit of its files comes in between: lines that the previous turn did not have belong to that commit, and so to no turn. The
- * real commits are not walked, since they would attribute a turn's lines to the commit that published them. Throws `GitFault`.
+ * A history that blame can walk: one commit for each turn, each on top of the commit before; `null` if there are no turns. If the branch has moved
+ * since the previous turn, a commit with the files of the branch comes in between. Lines that the previous turn did not have then belong to that
+ * commit, and so to no turn. The real commits are not walked. With them, the lines of a turn would belong to the commit that published them. Throws
+ * `GitFault`.
  */
 async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | null> {
   const { git, privateGitDir: gitDir, startCommit, turns } = request
@@ -178,7 +179,7 @@ export async function linesAddedBy(
   const parent = await commitOf(git, gitDir, `${commit}^`)
   const history = await turnHistory(request)
   const { paths, unreadable } = await grownFiles(request, parent, commit)
-  // A commit with the same files that has the turns among its parents, so that blame can walk from its lines to them.
+  // A commit with the same files, whose parents include the turns. So blame can walk from its lines to the turns.
   const joined = await commitLike(request, commit, [history?.tip ?? null, parent], 'joined')
   const files: AddedFile[] = []
   let ranges = 0
@@ -219,8 +220,8 @@ async function grownFiles(
 }
 
 /**
- * The lines that `added` has and `parent` lacks; `null` when it takes too long, or there are too many. `joined` is a commit with the files of `added`
- * and with the history of the turns among its parents, so that blame finds the turns.
+ * The lines that `added` has and `parent` lacks; `null` when this takes too long, or there are too many lines. `joined` is a commit with the files of
+ * `added` whose parents include the history of the turns, so that blame finds the turns.
  */
 async function addedLines(
   { git, privateGitDir: gitDir }: ProvenanceRequest,

@@ -100,7 +100,7 @@ async function changedFiles(
 
 const changes: Readonly<Record<string, RestoredFile['change']>> = { A: 'added', D: 'deleted' }
 
-/** Files of the target that cannot be written without touching something that is not part of a snapshot. */
+/** The files of the target that cannot be written without touching something outside of the snapshot. */
 async function pathsInTheWay(
   { git, workspace, target }: Pick<RestoreInPlaceRequest, 'git' | 'workspace' | 'target'>,
   plain: PlainGit,
