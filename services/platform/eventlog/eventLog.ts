@@ -280,7 +280,7 @@ export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   deleted: 'and all others of its stream were removed from the log',
 }
 
-/** An event of the log that cannot be read. The rest of its stream is unusable; other streams are not affected. */
+/** Thrown for an event of the log that cannot be read. The rest of its stream is unusable; other streams are not affected. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent'
   readonly event: Pick<StoredEvent, 'stream' | 'revision' | 'type'>

@@ -1,6 +1,6 @@
 /**
- * Sends text that an agent is writing to viewers, over the bus and before it is recorded. It is sealed as in the log. It may be lost or late, and the
- * recorded message replaces it.
+ * Sends viewers the text that an agent is writing, over the bus and before the text is recorded. The text is sealed as in the log. It may be lost or
+ * late, and the recorded message replaces it.
  */
 import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
@@ -22,7 +22,7 @@ export interface LiveWords {
 const maxWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {
-  // A thought is sealed apart from words, so that a gateway that does not know of thoughts cannot show one as a message.
+  // A thought is sealed in another context than words, so that a gateway that does not know of thoughts cannot open one and show it as a message.
   const place = ({ taskId, messageId, offset, isThought }: Omit<Words, 'text'>) =>
     [scopeOfStream(taskStream(taskId)), `${isThought ? 'thought' : 'words'}#${messageId}:${offset}`] as const
   const inOrder = () => {

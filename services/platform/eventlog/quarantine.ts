@@ -35,8 +35,8 @@ const page = 1_000
 export const quarantinePosition: Position = '0'
 
 /**
- * Quarantines a stream that could not be read, unless it is already quarantined from that event or an earlier one on. Returns at once; faults are
- * logged.
+ * Returns a function that quarantines a stream that could not be read, unless the stream is already quarantined from that event or an earlier one on.
+ * The function returns at once; faults are logged.
  */
 export function settingAside(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,

@@ -1,4 +1,6 @@
-/** Follows the log: passes events on to a part that reacts to them, and stores a mark of how far it got, at which the next start continues. */
+/**
+ * Follows the log: passes events on to a handler, and stores a mark, the position up to which events were handled. The next start continues there.
+ */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { rounds } from '../async/rounds.ts'
@@ -36,7 +38,7 @@ const emptyBatches = 1_000
 /** The stored name of a mark. A log that was restored from a backup begins without marks, since it continues differently from there. */
 export const markName = (mark: string, { logId, epoch }: LogIdentity): string => `${mark}-${logId}-${epoch}`
 
-/** Reacts until it is stopped. `stop` resolves when no handler is running and the mark is stored. */
+/** Passes events on until it is stopped. `stop` resolves when no handler is running and the mark is stored. */
 export async function startReactor(
   { eventStore, jobs, logIdentity, logger }: ReactorEngines,
   { marks = [], from, filter, batch = usualBatch, handle, isDone = () => true }: Reaction,

@@ -8,8 +8,8 @@ import type { Vault } from '#platform/ports/vault.ts'
 export interface SealedBlobs {
   put(scope: string, bytes: Uint8Array): Promise<BlobRef>
   /**
-   * Returns the decrypted bytes; `undefined` when the blob or its key does not exist. Throws `DamagedBlob` or `CannotOpen` when the blob differs from
-   * what was put.
+   * Returns the decrypted bytes; `undefined` when the blob does not exist or its key was destroyed. Throws `DamagedBlob` or `CannotOpen` when the
+   * blob was changed.
    */
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
   /** The state of a blob. The stored bytes are hashed but not decrypted. */
@@ -22,7 +22,9 @@ export interface SealedBlobs {
   list(putBefore: Date): AsyncIterable<string>
 }
 
-/** Blobs sealed with the vault's keys. Their names are hashes of the sealed bytes, so they reveal nothing about the content, even after an erasure. */
+/**
+ * Blobs sealed with the vault's keys. Their names are hashes of the sealed bytes, so they reveal nothing about the content, even after an erasure.
+ */
 export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlobs {
   return {
     async put(scope, bytes) {

@@ -27,7 +27,7 @@ export function callsTo(engine: string, callMs: number): Ask {
         // Leaves time for two attempts, so that an append which the server dropped is sent again.
         return await attempt(Math.min(callMs / 2, end - performance.now()))
       } catch (fault) {
-        // The library replaces a broken connection within this turn. A call before that would use the closed one.
+        // The library replaces a broken connection within this turn. A call before that would use the closed connection.
         await nextTurn()
         if (isTooLarge(fault)) throw tooLarge(engine, fault)
         if (isDecided(fault)) throw fault
@@ -46,7 +46,10 @@ export function answered<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   return within(limitMs, answer, () => new NoAnswer(limitMs))
 }
 
-/** Calls `take` with each item until it returns true or there are no more; a missing stream has none. Fails when nothing arrives for `limitMs`. */
+/**
+ * Calls `take` with each item until it returns `enough` or there are no more items. A missing stream has no items. Fails when nothing arrives for
+ * `limitMs`.
+ */
 export function readEach<T>(
   stream: StreamingRead<T>,
   limitMs: number,

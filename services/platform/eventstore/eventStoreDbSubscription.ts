@@ -61,7 +61,8 @@ export interface Following extends Omit<Delivering, 'engine' | 'next'> {
   readonly wanted: EventFilter | undefined
 }
 
-// Servers before 23.10 do not report that a subscription has caught up. It counts as caught up if a batch is not full this long after its first event.
+// Servers before 23.10 do not report that a subscription has caught up. It counts as caught up if a batch is not full this long after its first
+// event.
 const fillTimeoutMs = 200
 
 /** Delivers batch after batch. After a break, requests everything again that was not handled. */
@@ -98,7 +99,7 @@ export function followFeed(
 
 interface Feed {
   /**
-   * The next events, at most `most`; `null` when the feed is closed. Without an event, the batch says how far the log was searched for wanted ones.
+   * The next events, at most `most`; `null` when the feed is closed. Without an event, the batch says how far the log was searched for wanted events.
    * While catching up, waits for `most` events; afterwards, returns what there is. Throws when the subscription broke and no received event is left.
    */
   next(most: number): Promise<Batch | null>
@@ -193,7 +194,10 @@ function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): voi
   feed.ring()
 }
 
-/** Records that the server has searched the log up to this position. The report may arrive before events that the library still holds, which come first. */
+/**
+ * Records that the server has searched the log up to this position. The report may arrive before events that the library still holds, which come
+ * first.
+ */
 function passed(feed: OpenFeed, position: bigint): void {
   feed.looked = position
   takeLooked(feed)

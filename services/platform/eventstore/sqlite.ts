@@ -155,7 +155,7 @@ function find(
     const upTo = events.at(-1)?.position
     return upTo === undefined ? null : { events, upTo }
   }
-  // Searches only a limited part of the log per turn, so that other work gets its turn. At a gap in the positions, continues after it.
+  // Searches only a limited part of the log per turn, so that other work gets its turn. At a gap in the positions, continues after the gap.
   const begin = log.next.get(Number(after ?? 0))?.[0] ?? null
   if (begin === null) return null
   const end = Math.min(begin + lookedThrough, log.last.get()?.[0] ?? 0)

@@ -49,7 +49,7 @@ const bytesBesidePiece = 256
 const usualPieceBytes = 16_384
 const leastBytesPerSecond = 8 * 1_024
 const speedWindowMs = 5_000
-/** How long the received part of a stranger's large body still counts after it was refused, because garbage collection takes a while. */
+/** How long the received part of a stranger's large body still counts after the body was refused, because garbage collection takes a while. */
 const collectedMs = 15_000
 const retryAfterSeconds = 5
 

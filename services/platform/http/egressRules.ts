@@ -26,7 +26,7 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
 
 /** The private addresses and hosts that the operator lets projects reach. */
 export interface Permitted {
-  /** Addresses of this machine and of private networks, written in numbers or as loopback. */
+  /** Whether projects may list addresses of this machine and of private networks, written in numbers or as loopback. */
   readonly mayReachPrivate: boolean
   /** The hosts on private networks that may be reached by name; none by default. */
   readonly privateHosts?: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * Addresses of images and artifacts. Each gives access to one of them, for a quarter of an hour at most. Everything needed to open the image is in the address,
- * sealed, so that no read model is queried and no file name appears in logs of addresses.
+ * Addresses of images and artifacts. Each address gives access to one image or artifact, for a quarter of an hour at most. Everything that is needed
+ * to open it is in the address, sealed, so that no read model is queried and no file name appears in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -38,7 +38,9 @@ export function imageAddresses(engines: { vault: Pick<Vault, 'deriveKey'>; clock
   const ivKey = engines.vault.deriveKey('image-address-iv')
   const now = () => engines.clock.now().getTime()
 
-  /** Seals with AES-256-GCM. The IV is a keyed hash of the plaintext: the same image gets the same address, and different images never share an IV. */
+  /**
+   * Seals with AES-256-GCM. The IV is a keyed hash of the plaintext: the same image gets the same address, and different images never share an IV.
+   */
   function seal(imageId: string, plain: string): string {
     const hash = createHmac('sha256', ivKey).update(`${imageId}\n`).update(plain).digest()
     const iv = hash.subarray(0, ivBytes)

@@ -189,8 +189,8 @@ function behind(reply: string): number {
 }
 
 /**
- * The parts of a reply subject `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`. With a JetStream domain, the subject
- * has additional parts.
+ * The parts from `<delivered>` on of a reply subject `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`. With a
+ * JetStream domain, the subject has additional parts.
  */
 function countsOf(reply: string): readonly string[] {
   const parts = reply.split('.')

@@ -89,7 +89,7 @@ export class CodeHostFault extends Error {
   readonly retryAfterMs: number | undefined
   /** The host's own error code, such as `bad_refresh_token`, if there is one. */
   readonly hostCode: string | undefined
-  /** The permissions that the App lacks, if the host names them in a `forbidden`. */
+  /** The permissions that the App lacks, if the fault is `forbidden` and the host names them. */
   readonly missing: readonly (readonly [name: string, level: PermissionLevel])[] = []
   constructor(
     kind: CodeHostFault['kind'],
@@ -144,7 +144,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   }): Promise<string>
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
-  /** Ends the grant. Does nothing when the host no longer knows the token. */
+  /** Withdraws the person's authorization, so that all their tokens become invalid. Does nothing when the host no longer knows the token. */
   revoke(accessToken: string): Promise<void>
   account(accessToken: string): Promise<HostAccount>
   /** The scopes of a token, such as `repo`; `null` when the host lists none, as for fine-grained tokens. */

@@ -83,8 +83,8 @@ export interface CodeHostFeedback {
     account: Pick<HostAuthor, 'id' | 'login'>,
   ): Promise<RepositoryRight>
   /**
-   * The failed checks of a commit, by their latest attempts, and its failed statuses. If both report the same context, only the check counts. A
-   * status keeps one id per commit. Statuses are missing when the host does not show them to this token.
+   * The failed checks of a commit, by their latest attempts, and its failed statuses. If a check and a status have the same name, only the check is
+   * returned. A status that is reported again for the same commit keeps its id. Statuses are missing when the host does not show them to this token.
    */
   failedChecks(
     accessToken: string,

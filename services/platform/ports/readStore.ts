@@ -1,9 +1,13 @@
 /**
  * Read models: JSON documents that can be discarded and folded (computed event by event) again from the log. Tested by
- * `tests/contracts/readStore.spec.ts`. There are no transactions: documents are written first and the checkpoint last, and a write that is older than
- * the stored document does nothing, so that a batch can be applied twice. A served collection is read under its own name, and stored under the name
- * of a generation: the catalog says which generation is live. If none is live, reads throw `NotFolded`. Any other name stands for the stored
- * collection of exactly that name.
+ * `tests/contracts/readStore.spec.ts`.
+ *
+ * There are no transactions. Documents are written first and the checkpoint last. A write that is older than the stored document does nothing, so a
+ * batch can be applied twice.
+ *
+ * A served collection, such as `tasks`, is stored in generations, such as `tasks_g3`. Readers use the name `tasks`, and get the documents of the
+ * generation that the catalog names as live. If none is live, reads throw `NotFolded`. Any other name stands for the stored collection of exactly
+ * that name.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'

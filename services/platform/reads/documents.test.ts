@@ -1,4 +1,4 @@
-/** Documents as of a revision of their stream, wherever the projection is. */
+/** Documents as of a revision of their stream, even if the projection is behind that revision or beyond it. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskDeleted, TaskUpdated } from '#domain/task/events.ts'

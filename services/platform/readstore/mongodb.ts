@@ -62,7 +62,7 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
     ...writeCalls(store),
     ...readCalls(store),
     async aside() {
-      // Writers do not block each other in MongoDB, so what is written aside goes to the same collections at once.
+      // Writers do not block each other in MongoDB, so no separate store is needed: all writes go to the same collections at once.
       const { prepare, apply, getMany, find } = readStore
       return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
     },

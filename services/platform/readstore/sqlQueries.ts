@@ -23,7 +23,7 @@ export function tableOf(collection: string): string {
   return `"docs_${collection}"`
 }
 
-/** The column of a key. It has a space, which distinguishes it from the table's other columns. */
+/** The quoted column name of a key. The name has a space, which distinguishes the column from the table's other columns. */
 export function columnOf(key: string): string {
   return `"key ${plain(key)}"`
 }
@@ -112,7 +112,7 @@ function plain(field: string): string {
   return field
 }
 
-/** Replaces a document if all its keys stay the same, which is true for most changes. No index is touched. */
+/** The SQL that replaces a document if all its keys stay the same, which is true for most changes. The write touches no index. */
 export function replaceSql({ collection, keys }: Table): string {
   const same = keys.map((key) => ` AND ${columnOf(key)} IS ${valueIn('?3', key)}`)
   return (
@@ -121,7 +121,7 @@ export function replaceSql({ collection, keys }: Table): string {
   )
 }
 
-/** Stores the document, or its removal if the body is null, unless the stored one is newer. */
+/** The SQL that stores a document, or its removal if the body is null, unless the stored document is newer. */
 export function putSql({ collection, keys }: Table): string {
   const columns = ['position', 'body', 'present', ...keys.map(columnOf)]
   const values = ['?2', '?3', '?3 IS NOT NULL', ...keys.map((key) => valueIn('?3', key))]

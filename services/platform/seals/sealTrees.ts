@@ -114,7 +114,7 @@ export async function openSealTrees(store: TreeStore, identity: LogIdentity): Pr
   return trees
 }
 
-/** The size of the stored trees; `undefined` when there are none. */
+/** The stored state of the trees; `undefined` when there is none. */
 export async function storedState(store: Pick<ReadStore, 'get'>): Promise<TreesState | undefined> {
   const document = await store.get(sealStates.name, stateId)
   return document && State.parse(document)

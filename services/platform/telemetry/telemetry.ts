@@ -7,7 +7,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Cause, Origin } from '#platform/eventlog/eventLog.ts'
 
-/** Begin and end, in milliseconds since 1970, with fractions. */
+/** The beginning and the end of a piece of work, in milliseconds since 1970, with fractions. */
 export interface Period {
   readonly begun: number
   readonly ended: number
