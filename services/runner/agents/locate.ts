@@ -91,7 +91,7 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
 const run = promisify(execFile)
 
 async function versionOf(binary: string, { path, timeoutMs = 60_000 }: WhereToLook): Promise<string> {
-  // An empty home, so that the call does not change the program's own state.
+  // The program gets an empty home, so that this call does not change its own state.
   const home = await mkdtemp(join(tmpdir(), 'flightdeck-home-'))
   try {
     const { stdout } = await run(binary, ['--version'], {

@@ -55,7 +55,7 @@ export function openTools() {
       tools.set(tool.toolId, tool)
       return tool
     },
-    /** Removes the tool, which has finished; `undefined` when it was never started. */
+    /** Removes and returns a tool that has finished; `undefined` when it was never started. */
     take(toolId: string): ToolStarted | undefined {
       const tool = tools.get(toolId)
       tools.delete(toolId)

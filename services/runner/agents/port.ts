@@ -133,7 +133,7 @@ export interface ToolStarted {
   readonly kind: ToolKind
   /** The tool's name in the agent's words. */
   readonly name: string
-  /** The object of the tool, in one line: a path relative to the workspace, a command, a pattern, an address. */
+  /** The thing that the tool works on, in one line: a path relative to the workspace, a command, a pattern, an address. */
   readonly target: string
   /** The tool's input as JSON, with long strings shortened; at most 16 KiB. */
   readonly input: string

@@ -82,7 +82,7 @@ export function versionNotes(
   })
 }
 
-/** Whether a version is what was asked for; `null` when the request is not written in numbers. */
+/** Whether the version `has` satisfies the request `wanted`; `null` when the request is not written in numbers. */
 export function meets(wanted: string, has: string): boolean | null {
   const choices = wanted.split('||').map((choice) => {
     const parts = choice

@@ -1,6 +1,6 @@
 /**
- * Two lists as plain data: the files of a setup's home that are kept for agents and later tasks, and the files of a repository that decide what a
- * setup installs.
+ * Lists as plain data: the files of a setup's home that are kept for agents and later tasks, and the files of a repository that decide what a setup
+ * installs.
  */
 
 const wordsIn = (text: string): readonly string[] => text.trim().split(/\s+/)

@@ -177,7 +177,7 @@ async function changesAgainst(
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
 }
 
-/** The ranges of lines in longer files come without hashes of the lines, so that the response stays small. */
+/** For files with more lines than this, the ranges of lines come without hashes, so that the response stays small. */
 const maxHashedLines = 10_000
 
 /** Which turn wrote each line of a file. */

@@ -21,7 +21,7 @@ export interface OpenedSandbox {
   readonly shortcomings: readonly string[]
   /** If there is a sandbox: sentences about how memory is counted, and which of the host's toolchains it shows. */
   readonly about: readonly string[]
-  /** Ends everything that runs for sandboxes, apart from the sandboxes themselves. */
+  /** Ends everything that serves the sandboxes, such as containers for git calls, but not the sandboxes themselves. */
   close(): Promise<void>
 }
 

@@ -9,7 +9,7 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {
-  /** The task's user, always the same one: the owner of its workspace, or one that no other task has. */
+  /** The user of the task, always the same: the owner of its workspace or, if there is none, a user that no other task has. */
   userOf(taskId: string): Promise<HostUser>
   /** The number of each task's user, by the id of the task. */
   existing(): Promise<ReadonlyMap<string, number>>

@@ -19,7 +19,10 @@ import { taskFolder } from './workspace.ts'
 export interface WorkspaceLimit {
   /** A sentence for the operator about how workspaces are limited. */
   readonly says: string
-  /** Limits folders of a task that its user may write to, and that are empty or already limited. If that fails, they are only measured. */
+  /**
+   * Limits folders of a task. The user of the task must be able to write to them, and they must be empty or already limited. If limiting fails, the
+   * folders are only measured.
+   */
   hold(taskId: string, owner: HostUser, folders: readonly string[]): Promise<void>
   held(): readonly string[]
   /** Removes the limit of a task whose folder no longer exists. The task's lock must be held. */
@@ -31,7 +34,7 @@ export interface WorkspaceLimitOptions {
   readonly root: string
   /** The `PATH` for programs. */
   readonly path: string
-  /** The bytes that a workspace may use by measurement. */
+  /** The measured bytes that a workspace may use. */
   readonly workspaceBytes: number
   /** The users of tasks; `undefined` when tasks have no separate users. */
   readonly users: SandboxUsers | undefined

@@ -1,6 +1,6 @@
 /**
- * The workspaces of this runner's tasks: finding, making, completing and discarding them. A workspace without `ready.json` is incomplete: it is being
- * made or restored, or that failed. It contains no work, since no run begins before it is complete.
+ * The workspaces of this runner's tasks: finding, making, completing and discarding them. A workspace without `ready.json` is incomplete: it is still
+ * being made or restored, or this has failed. It contains no work, since no run begins before it is complete.
  */
 import type { HostUser } from '#platform/childProcess.ts'
 import type { LiveTask } from '#domain/task/state.ts'

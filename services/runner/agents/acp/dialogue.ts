@@ -35,7 +35,7 @@ import {
 } from './permissions.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
-/** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
+/** So many lines that do not belong to the protocol are skipped. The next one ends the turn with an error. */
 const toleratedLines = 20
 
 type Asked = 'initialize' | 'open' | 'catch_up' | 'prompt'
@@ -321,7 +321,10 @@ function broken(state: State, how: string): readonly AgentEvent[] {
 
 type Request = Extract<AcpLine, { type: 'request' }>
 
-/** Passes a request for permission on to a person. Other requests are refused at once, so that the agent does not wait for ever. */
+/**
+ * Allows a request for permission if the mode or a rule does, or passes it on to a person. Any other request is refused at once, so that the agent
+ * does not wait for ever.
+ */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { data: request } = PermissionRequest.safeParse(params)
   const { turn, permissions, rules, asks, workspace } = state

@@ -83,7 +83,7 @@ export const claude = {
         // A process with background work would not end after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Makes claude write its session before it reports the result. It is stopped right after the result.
+        // Makes claude write its session before it reports the result, because claude is stopped right after the result.
         CLAUDE_CODE_EAGER_FLUSH: '1',
         // Without a terminal, claude keeps a to-do list only with this variable.
         CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',

@@ -1,4 +1,4 @@
-/** Reads the models of `claude`, and tells a running process to use another one. */
+/** Reads the models of `claude`, and tells a running process to use another model. */
 import { takesModel } from '#domain/agents/models.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentDialogue } from '../port.ts'

@@ -36,7 +36,7 @@ import { initialization, inputOf, textInput, threadParams, turnParams } from './
 import { afterPlan, askedIn, editRule, requestOf, resultOf, type CodexRequest } from './requests.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
-/** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
+/** So many lines that do not belong to the protocol are skipped. The next one ends the turn with an error. */
 const toleratedLines = 20
 /**
  * The most turns of codex that may be joined into one of our turns. codex begins a further turn when a plan is answered, or when a message comes
@@ -75,7 +75,7 @@ interface State {
   /** The MCP servers whose state codex has reported, by name. */
   readonly found: Map<string, FoundMcpServer>
   mode: AgentMode
-  /** `closed`: no more of codex' output is read. */
+  /** `closed`: no more of codex's output is read. */
   phase: 'new' | 'opening' | 'ready' | 'closed'
   thread: string
   /** The model that codex uses by default. */

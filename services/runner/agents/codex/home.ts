@@ -47,8 +47,8 @@ function nestedIn(brought: Brought, workspace: string): string {
 }
 
 /**
- * Makes skills for codex: the skills of the repository, and one skill for each command of the repository or the person. codex has no commands of a
- * user.
+ * Makes skills for codex: the skills of the repository, and one skill for each command of the repository or the person. A user cannot define commands
+ * for codex.
  */
 function skills(brought: Brought): readonly HomeFile[] {
   const { files } = brought

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { ifAbsent } from '#platform/files.ts'
 
 /**
- * Writes a new repository on a branch with these refs; refs without a commit are left out. git itself would need two processes, one after the other,
- * while an agent waits.
+ * Writes a new repository with the branch that is checked out, a configuration, and refs; refs without a commit are left out. git itself would need
+ * two processes, one after the other, while an agent waits.
  */
 export async function layOut(
   gitDir: string,
