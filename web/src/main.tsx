@@ -22,7 +22,7 @@ followOtherTabs(store)
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('No #root')
-/** Not awaited at the top level of the module: an `await` there would make every page load code that only the panels of a task need. */
+/** A function, since an `await` at the top level of the module would make every page load code that only the panels of a task need. */
 async function render(into: HTMLElement): Promise<void> {
   await firstRenderReady(store, location.pathname)
   createRoot(into).render(

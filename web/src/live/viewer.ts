@@ -3,7 +3,7 @@ import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#d
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 
-/** Joins the task's room: for everything after `last` or, if that is `null`, from now on. Resolves to a refusal when there is no answer. */
+/** Joins the task's room to receive everything after `last`, or from now on if `last` is `null`. No answer counts as a refusal. */
 export type Join = (last: Position | null) => Promise<JoinAnswer>
 
 export interface LiveWords extends MessageWords {

@@ -127,7 +127,7 @@ export function remember<Value>(
   tryOr(() => storage.setItem(thing.key, thing.write(value)), undefined)
 }
 
-/** Claims the personal values for this person: those of somebody else are removed. */
+/** Stores that the personal values belong to this person, after removing those of anybody else. */
 export function keepFor(userId: string): void {
   if (![userId, ''].includes(recall(owner))) forgetPersonal()
   remember(owner, userId)

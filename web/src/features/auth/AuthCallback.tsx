@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 import { keepToken, type TokenStorage } from '../../api/tokenStore.ts'
 import { takeNonce, type NonceStorage } from './signInNonce.ts'
 
-/** Rarely needed, so it is a chunk of its own. */
+/** The page that asks to confirm the account is rarely needed, so it is a chunk of its own. */
 const ConfirmAccount = lazy(async () => ({
   default: (await import('./ConfirmAccount.tsx')).ConfirmAccount,
 }))

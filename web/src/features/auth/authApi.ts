@@ -57,7 +57,7 @@ export const notifyUser =
 
 type WithApi = Parameters<ReturnType<typeof authApi.endpoints.me.select>>[0]
 
-/** For `onQueryStarted` of a write that returns the user. */
+/** For `onQueryStarted` of a write that returns the user: stores that user. */
 export async function storeUser(_body: unknown, { dispatch, queryFulfilled }: UserWrite): Promise<void> {
   const answer = await Promise.resolve(queryFulfilled).catch(() => null)
   if (answer !== null) dispatch(notifyUser(answer.data.user))

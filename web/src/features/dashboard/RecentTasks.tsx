@@ -13,7 +13,7 @@ import { TaskRow } from '../tasks/TaskRow.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts } from './texts.ts'
 
-/** The number of tasks that are shown (contract, section 9). */
+/** The maximum number of tasks that are shown (contract, section 9). */
 const maxTasks = 8
 
 export function RecentTasks() {

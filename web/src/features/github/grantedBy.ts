@@ -7,7 +7,7 @@ export type Granted =
 
 const levels = ['read', 'write', 'admin']
 
-/** `installations` is `null` when the installations are not known. */
+/** In which installations the permission is granted. `installations` is `null` when they are not known. */
 export function grantedBy(
   { name, wanted, app }: PermissionRow,
   installations: readonly InstallationOfApp[] | null,

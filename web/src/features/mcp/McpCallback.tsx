@@ -22,7 +22,7 @@ export function McpCallback() {
   const isSent = useRef(false)
   const query = typeof state === 'string' ? state : ''
   useEffect(() => {
-    // Removes the answer from the address first, since browsers show and remember addresses.
+    // Removes the answer of the sign-in from the address first, since browsers show and remember addresses.
     if (search !== '') return void navigate(pathname, { replace: true, state: search })
     if (isSent.current) return undefined
     isSent.current = true

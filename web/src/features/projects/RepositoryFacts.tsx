@@ -7,7 +7,8 @@ import { texts } from './texts.ts'
 const repositoryTexts = texts.detail.repository
 
 export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
-  // A task may have fetched the repository since, so the answer may be outdated. But each read counts against the person's limit at the code host.
+  // A task may fetch the repository at any time, which makes the answer outdated. But each read counts against the person's limit at the code
+  // host, so it is not repeated on every visit.
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
   const facts = data?.repository ? cloneDifferences(data.repository, repositoryTexts) : []
   // Keeps room for one line, so that usually nothing moves when the answer comes.

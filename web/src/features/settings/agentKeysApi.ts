@@ -19,7 +19,7 @@ const agentKeysApi = api.injectEndpoints({
       query: (body) =>
         requestOf<typeof setAgentKey>(agentKeyRoutes.setAgentKey, { body, fallback: keyTexts.notSaved }),
       invalidatesTags: (_answer, error) => (error === undefined ? ['User'] : []),
-      // With the person's own key, further agents may run.
+      // More agents may be able to run with the new key, so the agents are read again.
       async onQueryStarted(_body, { dispatch, queryFulfilled }) {
         if (await queryFulfilled.then(Boolean, () => false))
           await dispatch(

@@ -228,7 +228,7 @@ function ProposalFields({ proposal, ready, artifacts, disabled, onChange }: Prop
   )
 }
 
-/** The description with the list of artifacts in `text` at its end or, unless `isIn`, without any list of artifacts. */
+/** If `isIn`, the description with the list of artifacts in `text` at its end; otherwise the description without such a list. */
 function withArtifacts(body: string, text: string, isIn: boolean): string {
   const others = body.replace(/^## Artifacts\n\n(?:- .*(?:\n|$))*/m, '').trim()
   return isIn ? `${others}\n\n${text}`.trim() : others

@@ -48,7 +48,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
     if (panel === 'history') history.load()
   }
   const visiblePanel = split ? work : chosen
-  // Remembers the panel that was used last side by side, since that panel is shown when the screen becomes narrow.
+  // Remembers the last used panel while two are side by side, because that panel is shown when the screen becomes narrow.
   const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task, useReplayed() !== null)
 

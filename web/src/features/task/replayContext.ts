@@ -34,7 +34,7 @@ export interface CodeChangesProps {
 
 export interface RecordedChangesProps extends CodeChangesProps {
   readonly replayed: Replayed
-  /** The panel of the live task, which shows the changes. */
+  /** The component that shows the changes, the same as in the live task. */
   readonly Panel: ComponentType<ChangesPanelProps>
 }
 

@@ -126,7 +126,7 @@ export const messageDiscarded = createAction<string>('openTask/messageDiscarded'
 /** The server confirmed the message. */
 export const messageTaken = createAction<ChatMessage>('openTask/messageTaken')
 export const queueChanged = createAction<Pick<PendingChange, 'id' | 'change'>>('openTask/queueChanged')
-/** The server confirmed the change at this position; without a position, the call changed nothing. */
+/** The server confirmed the change and recorded it at `position`; without a position, the call changed nothing. */
 export const queueChangeTaken = createAction<{ id: string; position: Position | undefined }>(
   'openTask/queueChangeTaken',
 )

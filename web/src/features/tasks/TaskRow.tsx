@@ -93,7 +93,7 @@ function Origin({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofPro
         </span>
       )}
       <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
-        {/* The branch without the prefix that all working branches have. */}
+        {/* The prefix that all working branches have is left out. */}
         {(task.workingBranch ?? task.branch).replace(/^flightdeck\//, '')}
       </span>
     </div>

@@ -8,8 +8,8 @@ const bars = 5
 const minHeight = 0.14
 
 /**
- * Updated without React, because the level changes many times a second. With reduced motion the bars stand still; the seconds beside
- * them show that the recording runs.
+ * Shows the level as bars. They are updated without React, because the level changes many times a second. With reduced motion they stand
+ * still; the seconds beside them show that the recording runs.
  */
 export function LevelBars({ level }: { readonly level: Level }) {
   const box = useRef<HTMLSpanElement>(null)

@@ -18,7 +18,8 @@ import { LinesField, wordsOf } from './LinesField.tsx'
 const repositoryTexts = texts.repository
 
 export function RepositoryPart({ projectId, settings }: ProjectSettingsProps) {
-  // A task may have fetched the repository since, so the answer may be outdated. But each read counts against the person's limit at the code host.
+  // A task may fetch the repository at any time, which makes the answer outdated. But each read counts against the person's limit at the code
+  // host, so it is not repeated on every visit.
   const { data, error } = useProjectRepositoryQuery(projectId, {
     refetchOnMountOrArgChange: refreshAfterSeconds,
   })

@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 interface FileTreeProps {
   readonly files: readonly DiffFile[]
   readonly viewed: ReadonlySet<string>
-  /** The name of the file at the top of the list. */
+  /** The name of the file at the top of the visible changes. */
   readonly current: string | null
   readonly onChoose: (fileName: string) => void
 }

@@ -23,7 +23,7 @@ export function PreviewBar({ task }: { readonly task: Task }) {
   })
   const [wasOffered, setWasOffered] = useState(false)
   useEffect(() => {
-    // A turn may start a sandbox, so the ports are read at once.
+    // A turn may start a sandbox, so the ports are read as soon as the turn begins.
     if (running) void refetch()
   }, [running, refetch])
   const ports = data?.ports ?? []

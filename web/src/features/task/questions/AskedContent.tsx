@@ -41,7 +41,7 @@ export function AskedContent({ question }: { readonly question: QuestionDocument
 
 const fenced = /^(`{3,}|~{3,})(\w*)[^\n]*\n([\s\S]*?)\n?\1\s*$/
 
-/** Shows a command or a diff exactly. From Markdown that is a single code block, it shows the code; other Markdown is rendered. */
+/** Shows a command or a diff exactly. Of a text that is one code block, it shows the code; a text with other code blocks is rendered as Markdown. */
 function Exact({ text, label }: { readonly text: string; readonly label: string }) {
   const [, , language, code] = fenced.exec(text.trim()) ?? []
   if (code === undefined && /^(?:```|~~~)/m.test(text)) return <MarkdownText text={text} />

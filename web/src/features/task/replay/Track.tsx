@@ -140,7 +140,7 @@ interface MarksProps {
   readonly width: number
 }
 
-/** The markers of turns or, unless `isTurn`, all other markers, with their positions. */
+/** If `isTurn`, the markers of turns with their positions; otherwise all other markers. */
 function usePlaced(
   { session, axis }: Pick<MarksProps, 'session' | 'axis'>,
   isTurn: boolean,

@@ -29,7 +29,7 @@ interface ClockMark {
   readonly turn: Marker | null
 }
 
-/** How many evenly spaced places are tried for times between turns. */
+/** The number of evenly spaced places at which a label for a time between turns may be. */
 const places = 12
 
 /** The labels of times: at turns that have room, and between them. A label needs `gap` percent of the width to its right. */

@@ -33,7 +33,7 @@ function openRecording(recording: Recording): HistorySession {
   void live
     .dispatch(util.upsertQueryData('imageAddresses', recording.base.id, recording.images.data))
     .then(() => live.dispatch(endpoints.imageAddresses.initiate(recording.base.id)))
-  // The images of messages are stored beside the task, and do not change in a replay.
+  // `picturesSlice.ts` keeps the images of messages outside the task, so they are filled in once, for the whole replay.
   live.dispatch(
     eventsCame(
       recording.items.flatMap((item) =>

@@ -9,7 +9,7 @@ import type { Recording } from './recording.ts'
 /** The player page, with a placeholder for the recording. */
 const playerAddress = '/replay.html'
 
-/** Makes the browser save the file; a failure is shown as a toast. */
+/** A function that saves the replay as a file; a failure is shown as a toast. */
 export function useSaveReplay(session: HistorySession) {
   const dispatch = useDispatch()
   const [isSaving, setSaving] = useState(false)

@@ -8,7 +8,7 @@ import { Pictures } from '../../images/Pictures.tsx'
 import { texts } from '../../images/texts.ts'
 import { selectPictures } from '../chat/picturesSlice.ts'
 
-/** The number of images that are shown (contract, section 9). */
+/** The maximum number of images that are shown (contract, section 9). */
 const maxPictures = 4
 
 export function TerminalPictures({ task }: { readonly task: Task }) {

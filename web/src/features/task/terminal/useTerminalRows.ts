@@ -16,7 +16,7 @@ const commandHeight = 32
 const edge = 8
 /** Room for this many new rows is laid out in advance, because adding rows lays out all of them again. */
 const roomFor = 500
-/** The height of the row that offers earlier output. */
+/** The height in pixels of the row that offers earlier output. */
 const offerHeight = 44
 
 export function useTerminalRows(view: TerminalView, wrap: boolean) {

@@ -138,7 +138,7 @@ function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, know
   }
 }
 
-/** The hunks of a file to show, including loaded lines around the changes. */
+/** The shown hunks of a file, including loaded lines around the changes. */
 export function hunksWithContext(file: DiffFile, known: KnownLines | undefined): readonly Hunk[] {
   return partsOf(file, known).flatMap((part) => (part.kind === 'lines' ? [part.hunk] : []))
 }

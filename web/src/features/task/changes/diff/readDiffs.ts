@@ -140,7 +140,7 @@ function modeNote(before: string, after: string): string {
   return texts.modeChanged(before, after)
 }
 
-/** The server's note in the last row, after a backslash, which it writes when the diff was cut or not made. */
+/** The text after the backslash in the last row: the server adds such a row when it cut the diff or did not make one. */
 function serverNoteIn(diff: string): string | null {
   const last = diff.slice(diff.lastIndexOf('\n', diff.length - 2) + 1).trimEnd()
   return last.startsWith('\\ ') && !last.startsWith('\\ No newline') ? last.slice(2) : null

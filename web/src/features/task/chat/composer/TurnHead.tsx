@@ -18,7 +18,7 @@ interface TurnHeadProps {
   readonly cancelling: boolean
 }
 
-/** What the agent is doing and since when, with a stop button. */
+/** Shows what the agent is doing and since when, with a stop button. */
 export function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   const live = useSelector(selectLive)
   const now = useNow(1_000, live)

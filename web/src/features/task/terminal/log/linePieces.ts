@@ -26,7 +26,7 @@ const address = /https?:\/\/[^\s<>"'`\\^{|}]+/g
 /** Punctuation that ends a sentence rather than being part of an address. */
 const afterAddress = /[.,;:!?)\]]+$/
 
-/** The pieces of a line at whose beginning the colour codes `start` are in effect. The places of `words` are marked. */
+/** Splits a line into pieces. The colour codes `start` are in effect at the beginning of the line; the places of `words` are marked. */
 export function piecesOf(start: string, text: string, words: string): readonly Piece[] {
   const { line, links } = withoutLinks(text)
   const spans = spansOf(start, line)

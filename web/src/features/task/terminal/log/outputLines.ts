@@ -46,7 +46,7 @@ const code = new RegExp(`${colourCode}|${linkCode}`, 'g')
 const codeHere = new RegExp(code.source, 'y')
 const plainReset = `${esc}[0m`
 const reset = new RegExp(`${esc}\\[0*m`)
-/** Characters that change the writing direction, with which a line would read differently from what it contains. */
+/** Characters that change the writing direction. They would make a line look different from its content. */
 const turning = '\\u202A-\\u202E\\u2066-\\u2069'
 const turns = new RegExp(`[${turning}]`, 'g')
 const controls = '\\u0000-\\u0008\\u000B-\\u001A\\u001C-\\u001F\\u007F-\\u009F'
