@@ -129,7 +129,7 @@ async function runAndRecord(deps: ExecutionDeps, claimed: Claimed, control: Cont
   await Promise.all([endWith(reporter, execution, outcome, terminal.head(), opensDraft), allowance.settled()])
 }
 
-/** Whether the project wants a draft pull request for this turn's work. A fault while finding out does not fail the turn. */
+/** Whether the project wants a draft pull request for this turn's work. If finding this out fails, the turn does not fail. */
 async function wantsDraft(
   { commands, logger }: Pick<ExecutionDeps, 'commands' | 'logger'>,
   { task, execution }: Claimed,

@@ -75,7 +75,7 @@ function localServer(
   return { name, command, args, env, toolsOff }
 }
 
-/** The server with what is needed to reach it, or a sentence that says why it cannot be used. */
+/** The server with its address and credential, or a sentence that says why it cannot be used. */
 async function remoteServer(
   { mcpHeaders, mcpSignIns, egress }: Pick<Deps, 'mcpHeaders' | 'mcpSignIns' | 'egress'>,
   owner: string,

@@ -88,7 +88,7 @@ function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
   return { tokens: spent.tokens + totalTokens(use), dollars: spent.dollars + costOf(use, prices) }
 }
 
-/** Usage limited to what the log accepts, whatever a sandbox reported: a refused entry would hold up all entries after it. */
+/** The usage that a sandbox reported, with each value limited to a range that the log accepts. A refused entry would hold up all entries after it. */
 function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   return {
     executionId,

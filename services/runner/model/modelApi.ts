@@ -14,7 +14,7 @@ export interface ModelApi extends UsageReader {
    * The paths of POST requests that are forwarded; `{model}` stands for any name. Requests to other paths could use the key without being metered.
    */
   readonly paths: readonly string[]
-  /** Those of `paths` whose answers use tokens. */
+  /** The paths among `paths` whose answers use tokens. */
   readonly meteredPaths: readonly string[]
   /** The query that is sent with a request to one of `paths`. Without this function, the client's own query is sent. */
   queryOf?(served: string): string

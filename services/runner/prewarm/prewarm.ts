@@ -31,7 +31,7 @@ export async function openPrewarm(
   deps: WorkspaceDeps & AgentDeps,
   { agents, isOn, isAlone, rpc }: PrewarmOptions,
 ): Promise<Prewarm> {
-  // Opened even when prewarming is off, to remove what an earlier process prepared.
+  // Opened even when prewarming is off, to remove the workspaces that an earlier process prepared.
   const prepared = await openPreparedWorkspaces({ ...deps, agents })
   if (isOn && !isAlone)
     deps.logger.info(

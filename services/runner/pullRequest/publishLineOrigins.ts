@@ -132,7 +132,7 @@ function providerOf(agent: AgentName): string | null {
 const readAtOnce = 500
 const maxRead = 20_000
 
-/** The model that each of these turns used last, according to the latest events of the task. */
+/** The model that each given turn used last, according to the latest events of the task. */
 async function modelsOf(
   { log }: Pick<Deps, 'log'>,
   taskId: string,

@@ -23,7 +23,7 @@ import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
-/** The most calls of one kind that are handled at once. Further ones get no response: the caller uses what was recorded, or calls again. */
+/** The most calls of one kind that are handled at once. Further calls get no response: the caller then uses the recorded state, or calls again. */
 const maxAtOnce = 4
 
 /** Handles calls until the returned function is called. Callers have checked access to the task or project. */
@@ -149,7 +149,7 @@ type ChangesDeps = WorkspaceDeps &
 
 const responseTimeoutMs = 9_000
 
-/** The changes of a task compared with another branch than the recorded one. */
+/** The changes of a task compared with a branch other than the recorded one. */
 async function changesAgainst(
   deps: ChangesDeps,
   { taskId, baseBranch }: RpcRequest<'changes'>,

@@ -25,7 +25,7 @@ export function isFalling(free: number, floors: DiskFloors, settled: number | un
 
 /**
  * Whether all runs must be ended: free space is below `end`, and has fallen by a tenth of `stop` while one run is being ended. `from` bytes were free
- * when ending that run began.
+ * when the run began to be ended.
  */
 export function isOutOfHand(free: number, floors: DiskFloors, from: number): boolean {
   return free < floors.end && free < from - floors.stop / 10

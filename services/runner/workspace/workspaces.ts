@@ -56,8 +56,8 @@ export interface Workspaces {
   removingLeftovers<T>(of: MakingOf, make: () => Promise<T>): Promise<T>
   /**
    * Whether a new workspace already has everything that the evicted workspace had, because it was pushed; the saved snapshot may be older. The
-   * sessions of the agent are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never
-   * compared again.
+   * sessions of the agent are in the home that was kept. If the result is false, something else is restored, and the evicted head is forgotten, so
+   * that it is never compared again.
    */
   hasEvictedWork(
     task: Pick<LiveTask, 'taskId' | 'pendingRestore'>,

@@ -83,7 +83,7 @@ function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, mo
   )
 }
 
-/** Opens the sandbox of an agent that will resume a session, or start one (`null`). */
+/** Opens the sandbox of an agent that will resume a session, or start one if `session` is `null`. */
 export function openSandboxFor(
   deps: AgentDeps,
   request: AgentRequest,

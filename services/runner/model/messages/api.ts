@@ -160,7 +160,7 @@ function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): s
   return undefined
 }
 
-/** The type of a source, if it makes the service fetch something. A source that is just a string, as in a search result, does not. */
+/** The type of a source, if it makes the service fetch something. A source that is just a string, as in a search result, makes it fetch nothing. */
 function fetchedBy(source: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (source === undefined || source === null || typeof source === 'string') return undefined
   const known = Source.safeParse(source)

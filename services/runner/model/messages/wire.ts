@@ -41,7 +41,7 @@ export interface Step {
 }
 
 export interface Conversation {
-  /** The latest message by a person, without what the agent's CLI added to it. */
+  /** The latest message by a person, without the text that the agent's CLI added. */
   readonly message: string
   readonly images: number
   /** The number of messages by people so far; the first message has 1. */

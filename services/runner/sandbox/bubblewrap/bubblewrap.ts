@@ -49,8 +49,8 @@ export interface BubblewrapOptions {
   /** The control groups in which the kernel counts the memory of sandboxes; `undefined` when memory is counted by looking at processes. */
   readonly groups: ControlGroups | undefined
   /**
-   * The filters of system calls: one for sandboxes whose memory the kernel counts, and one for those whose processes are counted; `undefined` when
-   * the kernel supports no filters.
+   * The filters of system calls: one for sandboxes whose memory the kernel counts, and one for sandboxes whose memory is counted by looking at
+   * processes; `undefined` when the kernel supports no filters.
    */
   readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
   /** The path or name of git inside the sandbox, which only has the system's programs. */
@@ -287,8 +287,8 @@ async function holdInGroup(
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
 /**
- * git in a separate sandbox. An agent may have planted files, or may change them while git reads. But nothing of this leads git outside of the
- * agent's own tree.
+ * git in a separate sandbox. An agent may have planted files, or may change them while git reads. But no file can lead git outside of the agent's own
+ * tree.
  */
 function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
   const { system, gitProgram } = options
@@ -324,7 +324,7 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
 
 /**
  * The command line of bubblewrap. It reads its arguments from descriptor 3, and the filter, which it loads last, from 5; the launcher reads its words
- * from 4. bubblewrap does not close inherited descriptors; those below `firstFree` are ours.
+ * from 4. bubblewrap does not close inherited descriptors; the descriptors below `firstFree` are those that this server opens for the sandbox.
  */
 function commandLine(
   { program, inherited, filters }: BubblewrapOptions,

@@ -140,7 +140,7 @@ interface GroupPlace {
   readonly remove: Remove
 }
 
-/** Prepares groups for sandboxes, and removes those that killed servers have left. A string says why there can be none. */
+/** Prepares groups for sandboxes, and removes the groups that killed servers have left. A string says why there can be none. */
 export async function openControlGroups(
   own: OwnGroup | 'look' = 'look',
   remove: Remove = rmdir,

@@ -82,8 +82,8 @@ export async function inheritedDescriptors(): Promise<readonly number[]> {
 }
 
 /**
- * A command line that closes the inherited descriptors in a shell and then runs the command. The descriptors below `firstFree` are ours and stay
- * open.
+ * A command line that closes the inherited descriptors in a shell and then runs the command. The descriptors below `firstFree` were opened for the
+ * command, and stay open.
  */
 export function withDescriptorsClosed(
   inherited: readonly number[],
@@ -108,8 +108,8 @@ export function withDescriptorsClosed(
 }
 
 /**
- * Places below the visible folders with settings for the whole machine, such as those of npm, pip and git. Some name registries together with their
- * tokens.
+ * Places below the visible folders with settings for the whole machine, such as those of npm, pip and git. Some of these files name registries
+ * together with their tokens.
  */
 const settingsPlaces = [
   '/usr/etc',

@@ -136,7 +136,7 @@ async function make(container: Container, folder: string): Promise<string> {
   container.line = line
   answers.listen(openSync(join(folder, 'answers'), bothWays))
   await chmod(join(folder, 'answers'), 0o222)
-  // Sends the words that were said before the pipe was open.
+  // Sends the words that had to wait until the pipe was open.
   for (const word of container.words.splice(0)) say(container, word)
   const mounts = [
     ...start.plan.mounts,

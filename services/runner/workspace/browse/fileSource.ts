@@ -34,10 +34,10 @@ export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
 const describedAtOnce = 100
 /** The most bytes of all entries as JSON: they must fit into one message between processes. */
 const longestList = 400_000
-/** How many bytes of a link's target are read: no file system has longer ones. */
+/** How many bytes of a link's target are read: no file system allows longer targets. */
 export const longestTarget = 4_096
 
-/** The first entries of a folder. Only these are described; `describe` returns `undefined` for an entry that no longer exists. */
+/** The first entries of a folder. Only the returned entries are described; `describe` returns `undefined` for an entry that no longer exists. */
 export async function folderOf<C extends Child>(
   children: readonly C[],
   describe: (child: C) => Promise<Described | undefined> | Described | undefined,

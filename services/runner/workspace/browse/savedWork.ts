@@ -20,7 +20,7 @@ export async function withSavedWork<T>(
   try {
     const gitDir = join(folder, 'git')
     await mkdir(gitDir, { mode: 0o700 })
-    // Makes refs to the commits that the mirror has. git then checks only what is new in the bundle.
+    // Makes refs to the commits that the mirror has. git then checks only the objects that are new in the bundle.
     const refs = began.map((commit, index) => [`refs/flightdeck/began/${index}`, commit] as const)
     await layOut(gitDir, { branch: 'saved', config: repositoryConfig, refs })
     await writeAlternates(gitDir, mirror.objects)

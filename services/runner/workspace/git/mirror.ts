@@ -130,7 +130,7 @@ export function openMirrors({
 
 /**
  * Whether a new clone of a mirror's repository might have a shallow history, because the repository has too many objects. The mirror may have old
- * objects that the repository no longer has. Then the result may be true without need.
+ * objects that the repository no longer has. Then the result may be true although a new clone would have the whole history.
  */
 export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
   if (await isCut(mirrorDir)) return true

@@ -19,7 +19,10 @@ export interface LfsObject {
   readonly blob: string
 }
 
-/** Uploads these contents, and returns the tree with pointers in their place; the contents of `from` are already uploaded. Throws `GitFault`. */
+/**
+ * Uploads the given contents, and returns the tree with pointers in their place. Nothing is uploaded if that tree is `from`, whose contents the host
+ * already has. Throws `GitFault`.
+ */
 export async function keptInLfs(
   request: Omit<UploadRequest, 'objects'>,
   {

@@ -102,7 +102,7 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
 }
 
 /**
- * Restores a bundle into a new workspace: branch, index, tree and new files. git writes the files as plain bytes. Whatever the bundle contains, it
+ * Restores a bundle into a new workspace: branch, index, tree and new files. git writes the files as plain bytes. Whatever the bundle contains, git
  * follows no link and writes into no git directory. Throws `GitFault` for a failure that may not happen again.
  */
 export async function restoreWork(request: RestoreRequest): Promise<RestoreResult> {
@@ -171,7 +171,8 @@ export async function openBundle(
     }
     const [, work] = new RegExp(`^([0-9a-f]{40}) ${workRef}$`, 'm').exec(taken.stdout.toString('utf8')) ?? []
     if (work === undefined) return unreadable('it names no work')
-    // This is not reported as `unreadable`: a missing object may only be unreadable now, and git's message does not tell.
+    // This is not reported as `unreadable`: an object that seems to be missing may only be unreadable now, and git's message is the same in both
+    // cases.
     await gitOrThrow(git, { gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
     const logged = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
     const [parents = '', ...text] = logged.split('\n')
