@@ -125,7 +125,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
         return await sync(document)
       } catch (fault) {
         if (fault instanceof EngineUnavailable) throw fault
-        // For example, the project was deleted in the meantime, or its history or secrets cannot be read.
+        // A fault of one project, such as a history that cannot be read, is only logged. A project that was deleted in the meantime is no fault.
         if (!(fault instanceof Fault && fault.code === 'not_found'))
           deps.logger.warn({ err: fault, projectId: document.id }, 'failed to sync a project')
         return 'done'

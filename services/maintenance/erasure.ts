@@ -135,7 +135,8 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
   await vault.destroy(scopeOfStream(stream))
   for await (const event of readableEvents(log, stream, deletion.revision)) {
     for (const ref of blobsOf(event)) await blobs.remove(ref)
-    // Otherwise the upload, of which the task had a copy, would be kept for a day in case another message uses it.
+    // The task had copies of uploaded images. The uploads are discarded too; otherwise they would be kept for a day in case another message uses
+    // them.
     if (event.type === 'MessageQueued')
       await eachAlone(event.data.images, ({ imageId }) => discardImage(engines, imageId), {
         logger: engines.logger,

@@ -93,7 +93,7 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
     } else {
       logger.error({ ...told, standing: jobState }, 'ended work that the queue gave up')
       await end(engines, work).catch((fault: unknown) => {
-        // Another process ended it at the same moment.
+        // A refusal means that another process ended the work at the same moment.
         if (!(fault instanceof Fault)) throw fault
       })
     }

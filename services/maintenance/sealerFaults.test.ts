@@ -184,7 +184,7 @@ describe('the file of seals', () => {
         await seal()
         expect(told).toEqual([])
       })
-      // Sealing continues, and verifying the log reports the line.
+      // Sealing continues, and the check of the log reports the broken line.
       expect((await verified()).findings.map(({ sentence }) => sentence)).toEqual([
         'Line 3 of the file of seals is no seal.',
       ])

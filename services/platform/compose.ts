@@ -299,7 +299,7 @@ async function keysAndViewsInMongo({ config, keep, at }: Opening, mongo: Mongo):
   const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
   const { openMongoVault } = await import('#platform/vault/mongodb.ts')
   return {
-    // Opened first, so that a process with a wrong key writes nothing.
+    // The vault is opened first, so that a process with a wrong key writes nothing.
     vault: keep(await openMongoVault({ mongo, masterKey })),
     readStore: keep(await readStoreIn(mongo)),
   }

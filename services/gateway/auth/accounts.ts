@@ -82,7 +82,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       await claim(account, newcomer)
       return newcomer
     } catch (fault) {
-      // Another request connected the account at the same moment: its user signs in.
+      // Another request claimed the account at the same moment. The user who claimed it signs in.
       const winner = await claimedBy()
       if (winner === null) throw fault
       return winner

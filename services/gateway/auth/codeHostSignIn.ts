@@ -72,7 +72,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
 async function finish(flow: SignInFlow, context: Context): Promise<void> {
   const state = await flow.states.of(readCookie(flow, context, oauthStateCookie))
   const installed = Installation.safeParse(context.query)
-  // A report of an installation that does not answer our state signs nobody in. The browser's cookie stays, for a sign-in that is still running.
+  // A query that only reports an installation, without our state, signs nobody in. The browser's cookie stays, for a sign-in that is still running.
   if (installed.success && !answers(context.query, state)) {
     return context.redirect(afterInstall(installed.data))
   }

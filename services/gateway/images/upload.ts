@@ -130,7 +130,7 @@ function letGo(request: IncomingMessage): void {
 }
 
 interface UploadLimits {
-  /** Runs the work as another upload of the person. Throws `rate_limited` when there are too many at once. */
+  /** Runs the work, and counts it as an upload of the person until it ends. Throws `rate_limited` when there are too many uploads at once. */
   upload<T>(userId: string, work: () => Promise<T>): Promise<T>
   decode<T>(work: () => Promise<T>): Promise<T>
 }

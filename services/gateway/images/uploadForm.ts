@@ -31,8 +31,8 @@ const broken = 'The form is incomplete or malformed.'
 
 /**
  * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when the form takes too
- * long, and `invalid_input` for missing, surplus or broken parts. After an error, the rest of the request is not read. `watch` can also refuse the
- * form, until the function that it returns is called.
+ * long, and `invalid_input` for missing, surplus or broken parts. After an error, the rest of the request is not read. `watch` gets a function that
+ * refuses the form, and returns a function that ends the watching.
  */
 export async function readImageForm(
   request: IncomingMessage,
@@ -92,7 +92,7 @@ function openForm(headers: IncomingMessage['headers']): BusboyInstance {
   try {
     return new Busboy({ headers: { ...headers, 'content-type': type }, limits })
   } catch {
-    // For example, the boundary is missing.
+    // The parser refuses the headers, for example because the boundary is missing.
     throw new Fault('unsupported_type', noForm)
   }
 }

@@ -793,7 +793,7 @@ describe('a viewer', () => {
     }
     await fake.deliver(100_000)
     expect(fake.reads()).toBe(0)
-    // A gateway reads the owners of tasks that are older than itself once.
+    // If a task was created before the gateway started, the gateway reads the task's owner once.
     const again = await startFeed(fake)
     again.follow(userId(1), mine)
     for (let round = 0; round < 3; round += 1) {

@@ -101,7 +101,7 @@ interface FeedState extends FeedEngines {
 const batch = 500
 /** The most joins at once: each keeps the events that it reads in memory, and takes processor time from live viewers. */
 const joinsAtOnce = 8
-/** Frequent enough for a progress bar, and rare enough for somebody with hundreds of running tasks. */
+/** Progress is sent often enough for a progress bar, and rarely enough for somebody with hundreds of running tasks. */
 export const progressIntervalMs = 250
 
 /** Starts a feed at the end of the log. */
@@ -352,7 +352,7 @@ async function replay(
 ): Promise<Joined> {
   const { taskId, viewer, task, last, state } = joining
   const missed = await missedEvents(feed.log, taskId, last, feed.reached)
-    // The client then reads the history again, as far as it can be read.
+    // If an event cannot be read, the client reads the history again, up to that event.
     .catch(orElse(UnreadableEvent, undefined))
   await nextTurn()
   const before = missed && (await missedMessages(feed, taskId, task, missed.events, last))

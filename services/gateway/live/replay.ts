@@ -83,7 +83,7 @@ export function receivedOf(position: Position, last: ResumeCursor | null): numbe
   return order < 0 || whole ? Infinity : last.messages
 }
 
-/** Whether a position is at or before another. */
+/** Whether `position` is at or before `by`; `false` when `by` is `null`. */
 export function isCovered(position: Position, by: Position | null): boolean {
   return by !== null && comparePositions(position, by) <= 0
 }

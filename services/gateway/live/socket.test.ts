@@ -176,7 +176,7 @@ describe('rooms', () => {
     for (let n = 0; n < 51; n += 1) answers.push(await join(client, taskId(n)))
     expect(answers.filter(({ joined }) => joined)).toHaveLength(50)
     expect(answers.at(-1)).toMatchObject({ joined: false, code: 'rate_limited' })
-    // A client may join a room again that it is in, and may join a new room after leaving another.
+    // A client may join a room that it is already in, and may join a new room after leaving another.
     expect(await join(client, taskId(3))).toMatchObject({ joined: true })
     client.emit('leave_task', taskId(3))
     expect(await join(client, taskId(50))).toMatchObject({ joined: true })
@@ -267,7 +267,7 @@ test('a WebSocket on which nobody signs in is closed after ten seconds, whether 
   const opened = [openSilently(), openSilently({ answersPings: true }), openSilently({ sid })]
   for (const lived of await Promise.all(opened)) {
     expect(lived).toBeGreaterThan(5_000)
-    // Before the fix it was 37 s.
+    // Without our own time limit for closing a WebSocket, it would be 37 s.
     expect(lived).toBeLessThan(30_000)
   }
 })

@@ -277,7 +277,7 @@ function refuse(fault: unknown, serving: Serving | null, response: ServerRespons
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'cache-control': 'no-store',
-    // Otherwise, an unread rest of this request could be taken for the next request.
+    // On a connection that stays open, an unread rest of this request could be taken for the next request.
     connection: 'close',
   })
   response.end(page.html)

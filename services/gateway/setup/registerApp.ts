@@ -48,8 +48,8 @@ interface StartServices extends AuditServices {
 }
 
 /**
- * Records an App whose process ended between storing and recording it. Called at each start of a server whose App is created at `/setup`. Throws when
- * the App cannot be recorded.
+ * Records the App if it is stored but not recorded, because the process that created it ended in between. Called at each start of a server whose App
+ * is created at `/setup`. Throws when the App cannot be recorded.
  */
 export async function recordUnrecordedApp(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()

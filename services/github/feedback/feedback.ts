@@ -58,7 +58,7 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
   const { seen } = reader
   const { state } = await reader.commands.load(task, taskStream(taskId))
   if (state.kind !== 'task' || pull.pullRequest.state !== 'open') return null
-  // Skips a pull request that the task no longer has, and a task that already has the most feedback.
+  // Skips a pull request that the task no longer has, and a task that already has as much feedback as a task may have.
   if (state.pullRequest?.number !== request.number || state.feedback.items.size >= feedbackLimits.items)
     return null
   const rule = await ruleOf(reader, state.projectId)

@@ -34,7 +34,7 @@ export async function issuesOf(
   return state.kind === 'project' ? state.issues : null
 }
 
-/** The rate limit of a project's owner is used up. Only the owner's own projects depend on that limit, so only these have to wait. */
+/** Thrown when the rate limit of a project's owner is used up. Only the owner's own projects depend on that limit, so only these have to wait. */
 export class OwnerLimited extends CodeHostFault {}
 
 /**

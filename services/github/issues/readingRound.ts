@@ -230,7 +230,7 @@ async function readIssues(
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
       if (count === maxIssues) return 'soon'
-      // Further issues are read when fewer issues wait.
+      // So many issues wait that no further issue is read now. It is read when fewer issues wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1
       const wasWaiting = isWaiting(issue.id)

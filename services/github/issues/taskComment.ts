@@ -70,7 +70,7 @@ async function settleAll(
       if (isOver()) return
       await settleOne(deps, document).catch((fault: unknown) => {
         if (fault instanceof EngineUnavailable) throw fault
-        // For example, a history or a secret cannot be read. This must not stop the other comments.
+        // A fault of one comment, such as a history or a secret that cannot be read, must not stop the other comments.
         deps.logger.warn({ err: fault, taskId: document.id }, 'failed to tell an issue of its task')
       })
     }

@@ -267,7 +267,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
       if (outcome.kind === 'wait') for (const request of mine) queue.add(request)
     }
   } catch (fault) {
-    // For example, the log is unavailable. Pull requests that could not be recorded are read again in the next poll.
+    // Pull requests that could not be recorded, for example because the log is unavailable, are read again in the next poll.
     const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
@@ -300,8 +300,8 @@ const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 
 /**
- * Reads the feedback on pull requests that were read, and queues those again on which more is expected. An unreadable one does not stop the others.
- * Throws faults that concern all of them.
+ * Reads the feedback on pull requests that were read, and queues a pull request again if more feedback is expected on it. A pull request whose
+ * feedback cannot be read does not stop the others. Throws faults that concern all of them.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
   for (const { request, reading } of found) {

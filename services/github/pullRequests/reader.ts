@@ -18,7 +18,7 @@ export interface ReaderDeps {
   readonly logger: Logger
 }
 
-/** The outcome of a request; `wait`: the same must be requested again later. */
+/** The outcome of a request; `wait`: the request must be repeated later. */
 export type ReadOutcome =
   | {
       readonly kind: 'read'

@@ -58,7 +58,7 @@ let leases: Leases
 let access: HostAccess
 /** The tokens with which the code host was asked for their account. */
 let asked: string[]
-/** The code host's answer to such a question. */
+/** The code host's answer when it is asked for the account of a token. */
 let answer: (token: string) => HostAccount | Promise<HostAccount>
 const running: RunningWork[] = []
 

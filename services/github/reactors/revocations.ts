@@ -25,7 +25,7 @@ type RevocationEngines = ReactorEngines &
     readonly codeHostName: string
   }
 
-/** The token of a person is checked once a minute at most, however many deliveries name them. */
+/** The token of a person is checked once a minute at most, however many deliveries name the person. */
 const usualTimes: HintTimes = { burstPauseMs: 200, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 

@@ -12,7 +12,7 @@ const projects: readonly OrderedDocument[] = Array.from({ length: 250 }, (_, n) 
   order: `${n}`.padStart(4, '0'),
 }))
 const never = 3_600_000
-/** The repository of several projects. */
+/** A repository that several projects have. */
 const shared = 'shared'
 const delivered = recorded(
   DeliveryReceived.of(

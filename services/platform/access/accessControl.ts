@@ -140,7 +140,7 @@ async function isMember(
   return false
 }
 
-/** A person's result from the cache, or a new one; simultaneous requests share one query. */
+/** Returns a function that gives a person's result, from the cache or newly checked. Simultaneous requests share one check. */
 function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
   const answers = new LRUCache<string, Answer>({ max: maxKept })
   const asking = new Map<string, Promise<Answer>>()

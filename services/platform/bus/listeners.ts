@@ -3,7 +3,10 @@ import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
 export interface Listeners extends Pick<Bus, 'subscribe'> {
-  /** Returns a function that passes a message to the present listeners, except to those that have unsubscribed by then; `undefined` when there are none. */
+  /**
+   * Returns a function that passes a message to the present listeners, except to those that have unsubscribed by then; `undefined` when there are
+   * none.
+   */
   tellingTo<T extends Topic>(topic: T): ((message: BusMessages[T]) => void) | undefined
   clear(): void
 }
@@ -21,7 +24,7 @@ export function openListeners(onFault: ReportFault): Listeners {
   }
   return {
     subscribe(topic, listen) {
-      // Wrapped in an object, so that one function can subscribe twice.
+      // The function is wrapped in an object, so that one function can subscribe twice.
       const listener = { listen }
       listeners[topic].add(listener)
       return () => void listeners[topic].delete(listener)

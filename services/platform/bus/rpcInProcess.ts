@@ -27,7 +27,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
 
   return {
     handle(name, handler) {
-      // Wrapped in a new function, so that one function can be registered twice.
+      // The handler is wrapped in a new function, so that one handler can be registered twice.
       const wrapped = (request: RpcRequest<typeof name>) => handler(request)
       handlers[name].add(wrapped)
       return () => void handlers[name].delete(wrapped)

@@ -255,7 +255,8 @@ function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | und
   return ({ appId, privateKey }) => {
     if (appId === null || privateKey === null) return undefined
     if (made?.appId !== appId || made.privateKey !== privateKey) {
-      // Requests for tokens are not paced: in the one queue of the App, a request for one account would wait for those for all others.
+      // Requests for tokens are not paced. The App has only one queue, in which a request for one account would wait for those for all other
+      // accounts.
       const { request } = requests.unpaced()
       made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
     }

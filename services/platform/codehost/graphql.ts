@@ -271,7 +271,7 @@ function standingFrom(
   if (!checksReadable || !contexts) return { review, checks: null, checksReadable }
   const all = contexts.nodes ?? []
   const saysOf = (one: (typeof all)[number]): Says => saysState(one?.conclusion ?? one?.state ?? 'PENDING')
-  // A context that is both a check run and a status counts once, as the run, unless the status is worse.
+  // If a check run and a status have the same name, only the check run counts, unless the status is worse.
   const isSaidByRun = (one: (typeof all)[number]) =>
     one?.context != null &&
     all.some(

@@ -89,7 +89,7 @@ export function issueCalls({ octokit, on, app }: IssuesHost): CodeHostIssues {
         ? { items: [], cut: false }
         : await pages(Issue, (page) => list({}, page.page), { from: 2 })
       const issues = [...found.data, ...later.items].map((one) => issueFrom(one, slug))
-      // The ETag covers only the first page, which may be unchanged while others change.
+      // The ETag covers only the first page, which may be unchanged while further pages change.
       return { issues, isCut: later.cut, etag: isOne ? found.etag : null }
     },
     issue: async (accessToken, repository, number) => {

@@ -48,5 +48,5 @@ export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   return { text: end, isCut: isCut || end.length < lines.length }
 }
 
-/** The text without its first, incomplete line, if there are others. */
+/** The text without its first, incomplete line; unchanged if it has no further line. */
 const fromWholeLine = (text: string): string => text.slice(text.indexOf('\n') + 1) || text

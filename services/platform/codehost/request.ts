@@ -99,7 +99,7 @@ export function requestsTo({
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
   const waitUntil = (holder: string) => Math.max(waits.get(holder) ?? 0, Date.now())
-  // Keeps the longest wait, since concurrent requests may get different ones.
+  // Keeps the longest wait, since concurrent requests may be told different waits.
   const keepWait = ({ holder, until }: BusMessages['hostWait']) => {
     if (until > waitUntil(holder)) waits.set(holder, until)
   }

@@ -22,7 +22,7 @@ import {
 export interface Executed<State> {
   readonly state: State
   readonly head: Head
-  /** The position at which the stream ends, or that of a repeated command; `null` for a stream without events. */
+  /** The position at which the stream ends; for a repeated command, the position at which it took effect; `null` for a stream without events. */
   readonly position: Position | null
   readonly repeated: boolean
   readonly events: readonly AnyRecorded[]
@@ -201,7 +201,7 @@ function advance<State, Command, E extends DomainEvent>(
 /** Adds commands that took effect. Changes the map in place, since it belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
-    // Only people repeat commands. The thousands of reports of a run would displace theirs from the map.
+    // Only people repeat commands. The thousands of reports of a run would displace people's commands from the map.
     if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
   }
   for (const oldest of commandIds.keys()) {

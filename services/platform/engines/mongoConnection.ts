@@ -56,7 +56,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const db = client.db(options.database ?? databaseOf(url), {
     // An acknowledged write must survive the loss of any one server, because the projector does not repeat what was applied.
     writeConcern: { w: 'majority', journal: true },
-    // Overrides the address, because a secondary could return old data.
+    // Overrides an option in the address, because a secondary could return old data.
     readPreference: 'primary',
     // Leaves out fields without a value, as JSON does; bytes are read as a Buffer.
     ignoreUndefined: true,
@@ -95,7 +95,9 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   }
 }
 
-/** The same connection for one adapter. Closing it refuses further calls of that adapter and waits for the running ones; the connection stays open. */
+/**
+ * The same connection for one adapter. Closing it refuses further calls of that adapter and waits for the running ones; the connection stays open.
+ */
 export function share(mongo: Mongo): Mongo {
   const running = new Set<Promise<unknown>>()
   let closed = false

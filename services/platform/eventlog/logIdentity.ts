@@ -83,8 +83,8 @@ async function identityBeside({ readStore, sealsFile }: KnowsIdentity): Promise<
 }
 
 /**
- * Returns the log's identity. An empty log gets one by a first event. Throws `OlderData` when the log has events but did not begin in this format,
- * and `UnreadableEvent` when the log's own stream is damaged.
+ * Returns the log's identity. If the log is empty, appends a first event with a new identity. Throws `OlderData` when the log has events but did not
+ * begin in this format, and `UnreadableEvent` when the log's own stream is damaged.
  */
 export async function openLog({ commands, eventStore }: OpeningLog): Promise<LogIdentity> {
   const known = await identityOf({ commands, eventStore })

@@ -61,7 +61,7 @@ export async function startReactor(
       noting.within(noteTimeoutMs)
     }
   }
-  // Stored before the first event, so that the next process begins here too if this one ends early.
+  // The mark is stored before the first event, so that the next process begins here too if this one ends early.
   if (marked === null) await note()
   const subscription = eventStore.subscribe(
     begin,

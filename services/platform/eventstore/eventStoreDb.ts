@@ -1,4 +1,7 @@
-/** The event store on EventStoreDB. The whole process shares one client, or two in a cluster. Every wait is limited, and no fault contains the password. */
+/**
+ * The event store on EventStoreDB. The whole process shares one client, or two in a cluster. Every wait is limited, and no fault contains the
+ * password.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   BACKWARDS,

@@ -120,7 +120,7 @@ function isDecided(fault: unknown): boolean {
 function isTooLarge(fault: unknown): boolean {
   if (fault instanceof MaxAppendSizeExceededError) return true
   if (!(fault instanceof Error)) return false
-  // Newer servers also limit single events; the library has no fault class for that.
+  // Newer servers also limit the size of single events; the library has no fault class for that.
   if (/Maximum Append (Event )?Size/i.test(fault.message)) return true
   // The server uses the same code for a temporary shortage, for example of memory or queue space.
   return codeOf(fault) === resourceExhausted && aboutTheMessage.test(fault.message)

@@ -17,7 +17,7 @@ export function reachOf(address: string): Reach {
     case 6:
       if (metadata.check(address, 'ipv6')) return 'nowhere'
       if (inside.check(address, 'ipv6')) return 'inside'
-      // Only addresses that are assigned for public use are public. IPv6 addresses that contain an IPv4 address are not.
+      // Only addresses that are assigned for public use count as public. IPv6 addresses that contain an IPv4 address do not count as public.
       return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
     default:
       return 'nowhere'

@@ -36,7 +36,9 @@ export interface Route<S> {
   readonly call: AnyCall
   /** Throws when the person may not make the call at all, whatever its input is. */
   authorize(request: Pick<CallRequest<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
-  /** Handles a request. After the guards, it calls `accept`, which records the idempotency key of a write and returns whether the key was used before. */
+  /**
+   * Handles a request. After the guards, it calls `accept`, which records the idempotency key of a write and returns whether the key was used before.
+   */
   serve(request: CallRequest<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
 

@@ -3,7 +3,10 @@ import type sharp from 'sharp'
 
 const loaders = ['Jpeg', 'Png', 'Nsgif', 'Webp'].map((format) => `VipsForeignLoad${format}Buffer`)
 
-/** Loads the library with one thread per image, no cache, and only the decoders for JPEG, PNG, GIF and WebP. These settings apply to the whole process. */
+/**
+ * Loads the library with one thread per image, no cache, and only the decoders for JPEG, PNG, GIF and WebP. These settings apply to the whole
+ * process.
+ */
 export async function openDecoder(): Promise<typeof sharp> {
   const { default: open } = await import('sharp')
   open.cache(false)

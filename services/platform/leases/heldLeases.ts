@@ -1,7 +1,10 @@
 /** Tracks the leases that an adapter holds, until each is stopped. */
 import type { RunningWork, Leases } from '../ports/leases.ts'
 
-/** Makes `hold` and `close` of an adapter from a function that holds one lease. That function runs until its signal is aborted; when it resolves, its work has stopped. */
+/**
+ * Makes `hold` and `close` of an adapter from a function that holds one lease. That function runs until its signal is aborted; when it resolves, its
+ * work has stopped.
+ */
 export function holdings(
   hold: (name: string, start: () => Promise<RunningWork>, signal: AbortSignal) => Promise<void>,
 ): Pick<Leases, 'hold' | 'close'> {

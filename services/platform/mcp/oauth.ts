@@ -43,7 +43,7 @@ const Token = z
 export const Tokens = z.object({ access: Token, refresh: Token.nullable(), expiresAt: z.number().nullable() })
 export type Tokens = z.infer<typeof Tokens>
 
-/** The authorization server has ended the sign-in, so only a person can start another. */
+/** Thrown when the authorization server has ended the sign-in. Only a person can start a new one. */
 export class SignInEnded extends McpFault {}
 
 export interface OAuth {

@@ -10,7 +10,9 @@ import { hostAndPort, mayConnect, ruleOfProject, rulesFor, type Rule } from '#pl
 
 export interface McpNetwork {
   readonly mayReachPrivate: boolean
-  /** The rule for the code host. It only keeps MCP servers from leading to a local code host; no server is reached because of it. */
+  /**
+   * The rule for the code host. It keeps requests from reaching a local code host by another address; no MCP server is reached because of this rule.
+   */
   readonly codeHost: Rule
 }
 

@@ -1,4 +1,7 @@
-/** Hints between processes. Messages may be lost, so nothing may depend on them: subscribers also read the log. Tested by `tests/contracts/bus.spec.ts`. */
+/**
+ * Hints between processes. Messages may be lost, so nothing may depend on them: subscribers also read the log. Tested by
+ * `tests/contracts/bus.spec.ts`.
+ */
 import { z } from 'zod'
 import { AgentState } from '#domain/api/server.schema.ts'
 import { Position } from '#domain/kernel/event.schema.ts'

@@ -90,9 +90,9 @@ export interface Subscription {
 
 export interface EventStore {
   /**
-   * Appends all events or none. The caller sets their revisions, from `expected + 1` without gaps; wrong ones are a bug and throw. `data` is plain
-   * JSON. An id must never be used for two events: an engine that notices that throws. Throws `EngineUnavailable` when the engine cannot be reached.
-   * The outcome is then unknown: repeat the append with the same ids.
+   * Appends all events or none. The caller sets their revisions, from `expected + 1` without gaps. Wrong revisions are a bug of the caller, and
+   * throw. `data` is plain JSON. An id must never be used for two events; an engine that notices a second use throws. Throws `EngineUnavailable` when
+   * the engine cannot be reached. The outcome is then unknown: repeat the append with the same ids.
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /**

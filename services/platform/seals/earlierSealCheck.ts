@@ -20,7 +20,10 @@ export interface SealableLog {
   readonly readStore: Pick<ReadStore, 'getMany'>
 }
 
-/** How the seal contradicts the log, in a sentence. `undefined` when the sealed tree is a prefix of the log, or when the seal is from an earlier epoch. */
+/**
+ * How the seal contradicts the log, in a sentence. `undefined` when the sealed tree is a prefix of the log, or when the seal is from an earlier
+ * epoch.
+ */
 export async function contradictionIn(
   { where, note }: SealedBefore,
   { identity, keys, size, readStore }: SealableLog,

@@ -161,7 +161,7 @@ function turnSpan(turn: Turn, fault: string | undefined, { ended }: Period): rea
     // If there were several models, none of them is the model of the turn.
     [names.responseModel]: others.length === 0 ? wordOf(model) : undefined,
     ...tokensOf(turn.usage),
-    // Without a cost, the agent did not estimate any.
+    // A cost of 0 means that the agent estimated none, so it is left out.
     [names.cost]: turn.usage?.costUsd || undefined,
     [names.error]: faultOf(fault),
   }

@@ -1,4 +1,4 @@
-/** How far a projection is behind. */
+/** How far a projection is behind the log. */
 import { expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { lagBehind } from './projectionProgress.ts'

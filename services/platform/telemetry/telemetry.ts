@@ -76,7 +76,7 @@ export type Observation =
   | ModelCalled
   /** A batch of events was applied to the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
-  /** From now on this process is the projector, whose lag `lag` returns; `null` when it is the projector no longer. */
+  /** This process is the projector from now on, and `lag` returns how far it is behind the log; `null`: it is no longer the projector. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
   /** An event was sent to viewers; `messages` counts the messages to all of them. */
   | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })
