@@ -120,6 +120,45 @@ test('several commands end with the first that fails, also within one of them', 
   ).toBe('set -e\n(\ncd web && npm ci\n)\n(\ntrue # done\n)')
 })
 
+// Attacks detected: a setup command that is too long for a project, by a long version or by many small commands.
+test.each([
+  [
+    {
+      'package.json': JSON.stringify({ packageManager: `pnpm@9${'9'.repeat(200_000)}` }),
+      'pnpm-lock.yaml': '',
+    },
+  ],
+  [{ '.devcontainer.json': JSON.stringify(manyCommands()) }],
+])('a setup command that no project can have is not proposed (%#)', (files) => {
+  const { setupCommand, notes } = detected(files)
+  expect(setupCommand).toBe('')
+  expect(notes).toEqual(['The setup command would be longer than a project can have. It is not proposed.'])
+})
+
+/** Commands that are each short enough, but not as one script. */
+function manyCommands() {
+  const group = Object.fromEntries(Array.from({ length: 800 }, (_, at) => [`c${at}`, 'a&']))
+  return { onCreateCommand: group, updateContentCommand: group, postCreateCommand: group }
+}
+
+// Attacks detected: versions and names of package managers with what a shell would run.
+test.each(['$(id)', '`id`', '22; id', '22\nid', "22' id", '22 && id', '../22', '22|id', '22\u0000', '22>x'])(
+  'nothing of the version %j reaches the setup command',
+  (version) => {
+    const files = {
+      '.nvmrc': version,
+      '.tool-versions': `nodejs ${version}\n`,
+      'rust-toolchain.toml': `[toolchain]\nchannel = "${version}"\n`,
+      'package.json': JSON.stringify({ packageManager: `pnpm@${version}`, engines: { node: version } }),
+      'pnpm-lock.yaml': '',
+      'go.mod': `module x\n\ngo ${version}\n`,
+    }
+    expect(detected(files).setupCommand).toMatch(
+      /^set -e\nnpx --yes pnpm(?:@22)? install --frozen-lockfile\ngo mod download$/,
+    )
+  },
+)
+
 test('a file that is no JSON leaves the proposal of the others, and versions are compared', () => {
   const { setupCommand, notes } = detected({
     '.devcontainer.json': 'image: node',

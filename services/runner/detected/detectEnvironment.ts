@@ -1,5 +1,6 @@
 /** Finds out from a repository's files which environment it needs, and proposes settings. Nothing of the repository is run. */
 import type { DetectedEnvironment } from '#domain/api/projectSettings.schema.ts'
+import { settingsLimits } from '#domain/project/settings.ts'
 import { splitNul } from '../workspace/changes/indexDifferences.ts'
 import { endedWell, gitOrThrow, type Git } from '../workspace/git/git.ts'
 import { noDevcontainer, readDevcontainer } from './devcontainer.ts'
@@ -88,6 +89,7 @@ export function detectEnvironment(files: FoundFiles, sandbox: TargetSandbox): De
   const setup = setupOf(
     container.commands.length > 0 ? container.commands : managers.flatMap(({ commands }) => commands),
   )
+  const isShort = setup.length <= settingsLimits.setupCommandLength
   const hosts = new Map(
     managers.flatMap(({ hosts: needed, file: from }) =>
       needed.map((host) => [host, { host, from }] as const),
@@ -99,11 +101,16 @@ export function detectEnvironment(files: FoundFiles, sandbox: TargetSandbox): De
       ...managers.map(({ file: path, says }) => ({ file: path, says })),
       ...wanted.map(({ file: path, program, version }) => ({ file: path, says: `${program} ${version}` })),
     ],
-    setupCommand: setup,
+    setupCommand: isShort ? setup : '',
     hosts: [...hosts.values()],
     variables: [...container.variables],
     ports: [...container.ports],
-    notes: [...files.notes, ...container.notes, ...versionNotes(wanted, sandbox.versions)],
+    notes: [
+      ...files.notes,
+      ...container.notes,
+      ...(isShort ? [] : ['The setup command would be longer than a project can have. It is not proposed.']),
+      ...versionNotes(wanted, sandbox.versions),
+    ],
   }
 }
 

@@ -85,6 +85,34 @@ test('variables that a project cannot have are left out by name', () => {
 })
 
 // Attacks detected: ports of other machines.
+// Attacks detected: variables that load a library, lead git, a model or the proxy elsewhere, or carry the person's own secrets.
+test('variables that would change how the sandbox or the agent works are left out, and nothing is filled in', () => {
+  const names = [
+    'LD_PRELOAD',
+    'NODE_OPTIONS',
+    'BASH_ENV',
+    'GIT_SSH_COMMAND',
+    'ANTHROPIC_BASE_URL',
+    'https_proxy',
+  ]
+  const { variables, notes } = read({
+    containerEnv: {
+      ...Object.fromEntries(names.map((name) => [name, '/workspace/evil'])),
+      TOKEN: '${localEnv:GITHUB_TOKEN}',
+      __proto__x: '1',
+      constructor: '2',
+    },
+  })
+  expect(variables.map(({ name }) => name)).toEqual(['__proto__x', 'constructor'])
+  expect(notes).toEqual([
+    'Left out, because nothing fills in their placeholders: TOKEN.',
+    `Left out, because a project cannot have these variables or values: ${names.join(', ')}.`,
+  ])
+  expect(read('{"containerEnv":{"__proto__":"x","OK":"1"},"__proto__":{"privileged":true}}')).toMatchObject({
+    variables: expect.arrayContaining([{ name: 'OK', value: '1' }]),
+  })
+})
+
 test('ports of other machines, and what is no port, are left out', () => {
   expect(read({ forwardPorts: [80, 'db:5432', 70_000, 'x', 80] })).toMatchObject({
     ports: [80],

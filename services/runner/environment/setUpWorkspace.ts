@@ -105,8 +105,8 @@ export async function runSetup(deps: SetupDeps, setup: RunningSetup): Promise<Ex
   }
   // A person who asked for a rebuild was already told that it began.
   if (trigger === 'task') await tell(ProjectEnvironmentStarted.of({ trigger }))
-  const failing = (code: 'setup_failed' | 'interrupted', reason: string, usesEarlier: boolean) =>
-    tell(ProjectEnvironmentFailed.of({ code, usesEarlier }, { reason, log: log() }))
+  const failing = async (code: 'setup_failed' | 'interrupted', reason: string, usesEarlier: boolean) =>
+    tell(ProjectEnvironmentFailed.of({ code, usesEarlier }, { reason, log: await log() }))
   const packing = environment && (await beginPacking(deps, setup, environment))
   try {
     await run.output.note('Setting up the workspace, as the project says.\n')
@@ -215,7 +215,7 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
       tell,
     }: {
       readonly seconds: number
-      readonly log: () => string
+      readonly log: () => Promise<string>
       readonly tell: (event: ProjectEnvironmentEvent) => Promise<void>
     }): Promise<void> {
       if (typeof home === 'number')
@@ -230,7 +230,7 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
         const reason = await deps.redaction(valuesOf(envs.secrets)).text(bytes.message)
         await run.output.note(`Its result is not kept for other tasks. ${reason}\n`)
         await tell(
-          ProjectEnvironmentFailed.of({ code: 'not_kept', usesEarlier: false }, { reason, log: log() }),
+          ProjectEnvironmentFailed.of({ code: 'not_kept', usesEarlier: false }, { reason, log: await log() }),
         )
         return
       }
@@ -239,7 +239,7 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
         `Its result is kept for other tasks${isDefaultBranch ? '' : ' of this branch'}.${named}\n`,
       )
       const short = leftOut.slice(0, mostLeftOut).map((name) => name.slice(0, 300))
-      await tell(ProjectEnvironmentPrepared.of({ seconds, bytes }, { log: log(), leftOut: short }))
+      await tell(ProjectEnvironmentPrepared.of({ seconds, bytes }, { log: await log(), leftOut: short }))
     },
     close: () => removeFolder(half, path),
   }

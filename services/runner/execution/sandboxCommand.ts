@@ -49,7 +49,7 @@ export async function runShellCommand(
   const { fence, output, reporter } = command.run
   const last = output.keepLast()
   const ran = await runInSandbox(deps, { ...command, longestMs })
-  const printed = last()
+  const printed = await last()
   if (printed !== '') {
     const { executionId } = fence
     await reporter.report(CommandOutputRecorded.of({ executionId, messageId }, { output: printed }))

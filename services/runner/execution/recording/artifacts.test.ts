@@ -132,6 +132,15 @@ test('a secret is removed from text and names, and a file of bytes with one is r
   )
 })
 
+// Attacks artifacts: a secret at the place where a long name is cut.
+test('a secret in a name that is too long does not show, not even in part', async () => {
+  await put(`${'x'.repeat(artifactLimits.nameLength - secret.length + 1)}${secret}`, 'x')
+  const { types, said } = await endTurn()
+  expect(types).toEqual({})
+  expect(said).toContain('because its name is too long')
+  expect(said).not.toContain(secret.slice(0, 4))
+})
+
 test('only what is new or changed since the last turn is kept', async () => {
   await put('one.txt', '1')
   await put('two.txt', '2')

@@ -13,7 +13,7 @@ export interface RunOutput {
   /** Records a line of our own after the earlier output. It is shown in the terminal and does not count as output of a command. */
   note(text: string): Promise<void>
   /** Begins to keep the last part of the recorded output. The returned function returns the kept text. */
-  keepLast(): () => string
+  keepLast(): () => Promise<string>
   /** Records the rest of stdout and stderr. */
   end(): Promise<void>
 }
@@ -55,7 +55,8 @@ export function runOutput(
     keepLast() {
       const last = lastOf(longestLast)
       printed = last
-      return last.text
+      // A secret may come together only when the colours within it are gone.
+      return () => redaction.text(last.text())
     },
     end,
   }

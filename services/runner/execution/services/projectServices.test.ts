@@ -50,7 +50,7 @@ describe('the services of a project', () => {
       stdout: { write, end: async () => undefined },
       stderr: { write, end: async () => undefined },
       note: write,
-      keepLast: () => () => '',
+      keepLast: () => async () => '',
       end: async () => undefined,
     }
     const { beginTurn, endTurn } = projectServices({

@@ -5,9 +5,11 @@ import { serviceLog } from './serviceLog.ts'
 const unused = async (): Promise<never> => {
   throw new Error('So short a text needs no thread.')
 }
-const redaction = redactionOf(['swordfish-one\nswordfish-two'], { run: unused, close: unused })
-
-function logOf(limits = { inTurn: 100, kept: 60, paceMs: 0 }) {
+function logOf(
+  limits = { inTurn: 100, kept: 60, paceMs: 0 },
+  secrets: readonly string[] = ['swordfish-one\nswordfish-two'],
+) {
+  const redaction = redactionOf(secrets, { run: unused, close: unused })
   const log = serviceLog('web', limits)
   const recorded: string[] = []
   return {
@@ -40,6 +42,20 @@ describe('the log of a service', () => {
     await print('key swordfish-one\nsword', 'fish-two end\n')
     expect(recorded.join('')).not.toMatch(/swordfish|fish-two/)
     expect(recorded.join('')).toMatch(/^\[web\] key .*end\n$/)
+  })
+
+  // Attacks services: a service prints a secret with colours or other control characters in the middle of it.
+  test.each([
+    'sword\u001B[1;31mfish-one\u001B[0m',
+    'sword\rfish-one',
+    'sword\u0007fish-one',
+    'sword\u001B[Kfish-one',
+  ])('shows no secret that only its own cleaning puts together: %j', async (printed) => {
+    const { begin, print, recorded, last } = logOf(undefined, ['swordfish-one'])
+    await begin()
+    await print(`key ${printed} end\n`)
+    expect(recorded.join('')).toBe('[web] key [redacted] end\n')
+    expect(last()).toBe('key [redacted] end')
   })
 
   test('comes between turns with the next one: the last whole lines', async () => {

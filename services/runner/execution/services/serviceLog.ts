@@ -73,9 +73,12 @@ export function serviceLog(name: string, limits: ServiceLogLimits = defaultLimit
       const decoder = new StringDecoder('utf8')
       const redactor = redaction.stream()
       const lines = lineSplitter()
+      // A secret may come together only when the colours within it are gone.
+      const shown = async (some: readonly string[]) =>
+        printed(some.length === 0 ? some : (await redaction.text(some.join('\n'))).split('\n'))
       for await (const chunk of stream)
-        await printed(lines.push(await redactor.push(decoder.write(Buffer.from(chunk)))))
-      await printed([
+        await shown(lines.push(await redactor.push(decoder.write(Buffer.from(chunk)))))
+      await shown([
         ...lines.push(await redactor.push(decoder.end())),
         ...lines.push(await redactor.end()),
         ...lines.end(),

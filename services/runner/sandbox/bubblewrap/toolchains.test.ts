@@ -51,6 +51,11 @@ const credentials = [
   'home/.config/go/env',
   'home/.pyenv/versions/3.13/pip.conf',
   'home/.pyenv/versions/3.13/etc/jupyter/config.json',
+  'home/.pyenv/versions/3.13/.condarc',
+  'home/.pyenv/versions/3.13/condarc',
+  'home/.pyenv/versions/3.13/condarc.d/private.yml',
+  'home/.pyenv/versions/3.13/conda-meta/state',
+  'home/.pyenv/versions/3.13/envs/work/.condarc',
   'home/.nvm/versions/node/v22/etc/npmrc',
   'home/.nvm/versions/node/v22/lib/node_modules/npm/npmrc',
   'home/go/pkg/mod/cache/private.zip',
@@ -135,6 +140,17 @@ describe('toolchains', () => {
   })
 
   // Attacks toolchains: a link with the name of a program, to show the folder that it leads to.
+  // Attacks toolchains: a folder of a toolchain is a link to the root, or to folders whose credentials would not be hidden.
+  test('a folder of one that is a link to elsewhere is not shown', async () => {
+    const linked = 'linked/.pyenv'
+    for (const path of ['shims/python3', 'libexec/pyenv']) await write(`${linked}/${path}`, program('python'))
+    await write('elsewhere/3.13/pip.conf', 'the-password')
+    await symlink(join(root, 'elsewhere'), join(root, linked, 'versions'))
+    await symlink('/', join(root, linked, 'bin'))
+    const { system: seen } = await find({ PATH: '', HOME: join(root, 'linked') }, ['python'])
+    expect(seen.readOnly.slice(1)).toEqual(['libexec', 'shims'].map((path) => join(root, linked, path)))
+  })
+
   test('a program that only starts the real one shows no folder of its own', async () => {
     await write('alone/bin/mvn', program('mvn'))
     await symlink(join(root, 'alone/bin/mvn'), join(root, 'alone/bin/java'))

@@ -102,7 +102,10 @@ const toolchains: readonly Toolchain[] = [
     usual: '~/.pyenv',
     contains: ['shims', 'libexec/pyenv', 'versions'],
     shown: ['bin', 'libexec', 'pyenv.d', 'shims', 'versions', 'version'],
-    hidden: ['versions/*/pip.conf', 'versions/*/envs/*/pip.conf', 'versions/*/etc', 'versions/*/envs/*/etc'],
+    hidden: ['pip.conf', 'etc', '.condarc', 'condarc', 'condarc.d', 'conda-meta/state'].flatMap((name) => [
+      `versions/*/${name}`,
+      `versions/*/envs/*/${name}`,
+    ]),
     searched: ['shims', 'bin'],
     sets: 'PYENV_ROOT',
   },
@@ -140,7 +143,11 @@ export async function findToolchains(request: ToolchainRequest): Promise<FoundTo
         await Promise.all(found.map(([each, folder]) => matching(of(each).map((path) => join(folder, path)))))
       ).flat(),
     )
-  const shown = (await below(({ shown }) => shown)).filter((path) => !isBelow(path, system.readOnly))
+  const places = (await below(({ shown }) => shown)).filter((path) => !isBelow(path, system.readOnly))
+  // A link to elsewhere could show anything, with credentials that would not be hidden.
+  const real = await Promise.all(places.map((path) => realpath(path).catch(() => '/')))
+  const folders = found.map(([, folder]) => folder)
+  const shown = places.filter((_, index) => isBelow(real[index] ?? '/', folders))
   const searched = await below(({ searched = [] }) => searched)
   const hidden = await hiddenPlaces(await below(({ hidden = [] }) => hidden), [...system.readOnly, ...shown])
   return {
