@@ -8,7 +8,7 @@ export function shortened(text: string, limit: number): string {
   return `${beginning(text, each)}${note}${text.slice(text.length - each).replace(/^[\uDC00-\uDFFF]/, '')}`
 }
 
-/** The first line of a text, of which at most `limit` characters. */
+/** The first line of a text, cut to at most `limit` characters. */
 export function firstLine(text: string, limit = 200): string {
   const line = text.trim().split('\n', 1)[0] ?? ''
   return line.length <= limit ? line : `${beginning(line, limit - 1)}…`

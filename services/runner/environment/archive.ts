@@ -41,7 +41,7 @@ export interface Packing {
   readonly mayWrite: (bytes: number) => void
 }
 
-/** Packs these paths of the tree, each ended by NUL, as git prints them. Returns the size of the archive. */
+/** Packs `paths` of the tree, each ended by NUL, as git prints them. Returns the size of the archive. */
 export function packTree(request: Packing, paths: Buffer): Promise<number> {
   const { sandbox, workspace } = request
   const from = ['--null', '--verbatim-files-from', '--files-from=-']

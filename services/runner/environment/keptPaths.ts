@@ -17,8 +17,8 @@ export const keptInHome = wordsIn(`
 `)
 
 /**
- * Paths below `keptInHome` that are not kept. In some, programs store passwords and tokens. In the others, programs of agents look for settings and
- * plugins.
+ * Paths below `keptInHome` that are not kept. At some of them, programs store passwords and tokens. At the others, programs of agents look for
+ * settings and plugins.
  */
 export const neverKept = wordsIn(`
   .cache/huggingface/token .cache/huggingface/stored_tokens

@@ -15,7 +15,7 @@ export interface EnvironmentOptions {
   readonly image: string | null
   /** The most bytes of the archives of one environment. */
   readonly mostBytes: number
-  /** The free bytes below which nothing is kept. */
+  /** No environment is kept while fewer than this many bytes are free. */
   readonly leastFree: number
   /**
    * The keys of environments that could not be kept. Keeping one is not tried again until the runner starts again, or until a person asks for a

@@ -24,7 +24,7 @@ export interface RepositoryAccess {
   readonly access: {
     /** The person's own token. The code host shows whatever is done with it as done by that person. */
     readonly accessToken: string
-    /** The token for git: an installation's for this repository alone or, without one, the person's. */
+    /** The token for git: a token of the App's installation for this repository alone, or else the person's own. */
     readonly gitToken: string
     readonly url: string
     readonly authorization: string

@@ -40,7 +40,10 @@ interface SandboxCommand<R extends CommandRun = CommandRun> {
   readonly beforeHomeGoes?: (ofCommand: Workspace) => Promise<void> | undefined
 }
 
-/** Runs a person's command. Its last output is recorded with its message. Throws `Evicted` when another runner has taken over, or the task was deleted. */
+/**
+ * Runs a person's command. The end of its output is recorded with the message in which the person wrote the command. Throws `Evicted` when another
+ * runner has taken over, or the task was deleted.
+ */
 export async function runShellCommand(
   deps: CommandDeps,
   { messageId, ...command }: Omit<SandboxCommand<Run>, 'longestMs'> & { readonly messageId: string },
@@ -126,7 +129,10 @@ async function withCommandHome<T>(
 
 const interruptMs = 5_000
 
-/** Records the output of a command until its end. Ends the command when the run is to stop; when it was cancelled, the command is first interrupted. */
+/**
+ * Records the output of a command until its end. Ends the command when the run is stopped. If the run was cancelled, the command is interrupted
+ * first.
+ */
 async function followCommand(child: SandboxedProcess, { stopping, output }: CommandRun): Promise<Ran> {
   const { signal, reason } = stopping
   const onStop = () => {

@@ -29,9 +29,15 @@ export interface SandboxEnv {
 export interface SandboxEnvs {
   /** The address at which git reaches the project's repository. */
   readonly repositoryUrl: string
-  /** The environment of one command. Of the code host's repositories, the command may reach only these others, named `owner/name`. */
+  /**
+   * The environment of one command, which may reach no host but the code host. At a local code host, it may read only the project's repository and
+   * `repositories`, named `owner/name`.
+   */
   reading(repositories: readonly string[]): SandboxEnv
-  /** The environment of one command, which may also read this file of the host. The command reaches only the project's repository. */
+  /**
+   * The environment of one command, which may also read `file`, a file of this machine. It may reach no host but the code host. At a local code host,
+   * it may read only the project's repository.
+   */
   withFile(file: Bind): SandboxEnv
   /**
    * The repositories that the project fetches as submodules, as `owner/name` in lower case. They are fetched with the access of whoever runs the

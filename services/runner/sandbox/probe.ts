@@ -25,7 +25,7 @@ export type Detected<Kind extends Sandbox = Sandbox> =
   | { readonly kind: 'fails'; readonly why: string }
 
 export interface Shortcoming {
-  /** The name under which an operator allows the shortcoming in `ALLOW_WEAKER_SANDBOX`; `null` for one that is only reported. */
+  /** The name under which an operator allows the shortcoming in `ALLOW_WEAKER_SANDBOX`; `null` for a shortcoming that is only reported. */
   readonly name: AllowedShortcoming | null
   /** What is missing, why, and how to fix it, in a sentence or two for the operator. */
   readonly says: string

@@ -13,7 +13,7 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 const maxDescriptors = 100_000
 /** How many descriptors are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64
-/** How often hidden descriptors are read again, for all processes together; below it, the pause before each time. */
+/** How often hidden descriptors are read again, for all processes together; `retryMs` is the pause before each time. */
 const maxTries = 50
 const retryMs = 20
 

@@ -52,7 +52,7 @@ export interface KeptProgram {
   readonly control: Duplex
   /** The keeper's process id on this machine; `undefined` when it has ended. */
   readonly keeper: () => Promise<number | undefined>
-  /** Ends the whole sandbox, because processes of the program resist. */
+  /** Ends the whole sandbox, because some processes of the program could not be ended. */
   readonly endSandbox: () => void
 }
 

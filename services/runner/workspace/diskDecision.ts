@@ -24,8 +24,8 @@ export function isFalling(free: number, floors: DiskFloors, settled: number | un
 }
 
 /**
- * Whether all runs must be ended: free space is below `end`, and has fallen by a tenth of `stop` while one run is being ended. `from` bytes were free
- * when the run began to be ended.
+ * Whether all runs must be ended: free space is below `end`, and has fallen by a tenth of `stop` while one run is being ended. `from` is how many
+ * bytes were free when the server began to end that run.
  */
 export function isOutOfHand(free: number, floors: DiskFloors, from: number): boolean {
   return free < floors.end && free < from - floors.stop / 10

@@ -1,7 +1,7 @@
 /**
  * Keeps mirrors, workspaces and environments within a disk budget. Removes, in this order: workspaces of deleted tasks; environments; workspaces that
- * are incomplete or without work of their own; mirrors that no workspace uses. The least recently used ones of each are removed first. Unpushed work
- * is never removed, and neither is anything in use.
+ * are incomplete or without work of their own; mirrors that no workspace uses. Of each kind, those that have been unused for longest are removed
+ * first. Unpushed work is never removed, and neither is anything in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'

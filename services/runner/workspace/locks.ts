@@ -16,7 +16,7 @@ export function openLocks(): WorkspaceLocks {
     const before = last.get(taskId)
     let release = (): void => undefined
     const done = new Promise<void>((resolve) => (release = resolve))
-    // A caller that gives up waiting must not let the next one in earlier.
+    // If a caller gives up waiting, the next caller must still wait for the present holder.
     const ended = async (): Promise<void> => {
       await before
       await done

@@ -59,7 +59,7 @@ export function branchCandidates(branch: string): readonly string[] {
   return [...folders, branch, names.join('-')]
 }
 
-/** The name of the branch. If the host has a branch `a`, git cannot have `a/b`, so the name is then `a-b`. */
+/** A name under which the branch can exist at the host. If the host has a branch `a`, git cannot have `a/b`, so the name is then `a-b`. */
 export function usableBranchName(heads: ReadonlyMap<string, string>, branch: string): string {
   const names = branch.split('/')
   const isTaken = names.slice(1).some((_, index) => heads.has(names.slice(0, index + 1).join('/')))

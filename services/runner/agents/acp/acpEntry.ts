@@ -41,7 +41,7 @@ export interface AcpEntry extends Pick<
   readonly api: ModelApiName | null
   /**
    * The files of the agent's home. `instructions` are the paths of the repository's instruction files in the sandbox. `own` are the person's own
-   * instructions. `heeded` are those of the `heededFiles` that the repository has.
+   * instructions. `heeded` are the files of `heededFiles` that the repository has.
    */
   home(
     instructions: readonly string[],

@@ -35,7 +35,7 @@ import {
 } from './permissions.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
-/** So many lines that do not belong to the protocol are skipped. The next one ends the turn with an error. */
+/** How many lines that do not belong to the protocol are skipped. The next such line ends the turn with an error. */
 const toleratedLines = 20
 
 type Asked = 'initialize' | 'open' | 'catch_up' | 'prompt'

@@ -36,7 +36,7 @@ import { initialization, inputOf, textInput, threadParams, turnParams } from './
 import { afterPlan, askedIn, editRule, requestOf, resultOf, type CodexRequest } from './requests.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
-/** So many lines that do not belong to the protocol are skipped. The next one ends the turn with an error. */
+/** How many lines that do not belong to the protocol are skipped. The next such line ends the turn with an error. */
 const toleratedLines = 20
 /**
  * The most turns of codex that may be joined into one of our turns. codex begins a further turn when a plan is answered, or when a message comes
@@ -52,7 +52,7 @@ type Asked =
 /** One of our turns, which may consist of several turns of codex. */
 interface Turn {
   reader: TurnReader
-  /** The ids of codex's turns in this turn; the current one is last. */
+  /** The ids of the turns of codex that make up this turn; the current one is last. */
   ids: readonly string[]
   readonly begunAt: number
   takenUp: readonly string[]
@@ -91,7 +91,7 @@ interface State {
    */
   readonly sent: Map<string, string | undefined>
   turn: Turn | undefined
-  /** The ids of codex's turns in our previous turn. */
+  /** The ids of the turns of codex that made up our previous turn. */
   over: readonly string[]
   /** The requests of codex that have no answer yet, by the id of the question to the person. */
   readonly requests: Map<string, { readonly id: RequestId; readonly request: CodexRequest }>

@@ -9,7 +9,10 @@ export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
   /** The planned changes of an edit that is under way; otherwise `undefined`. */
   changesOf(itemId: string): readonly Change[] | undefined
-  /** Says what codex does without end, as the second half of a sentence; `undefined` while it keeps within all limits. */
+  /**
+   * Returns `undefined` while codex keeps within all limits. Otherwise returns the second half of a sentence about it, such as `it writes without
+   * end`.
+   */
   excess(): string | undefined
   /** Ends the texts and tools that are still open. */
   end(): readonly AgentEvent[]

@@ -1,6 +1,6 @@
 /**
  * The services of a project: processes that run beside the agent in its sandbox, such as a database. They are started in a turn, keep running between
- * turns, and end with the sandbox. One that has ended is started again in the next turn, never sooner.
+ * turns, and end with the sandbox. A service that has ended is started again in the next turn, never sooner.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectService } from '#domain/project/settings.ts'

@@ -31,7 +31,7 @@ export interface EventRecorder {
   record(event: AgentEvent): Promise<void>
   /** The error of the turn if it has ended; otherwise the error of what the agent did on its own before its process ended. */
   lastError(): AgentError | undefined
-  /** The session of the turn; `undefined` until the agent has taken up its message. */
+  /** The session of the turn; `undefined` until the agent has taken up the message of the turn. */
   session(): string | undefined
 }
 

@@ -12,7 +12,7 @@ import type { AgentImage } from '../../agents/port.ts'
 const largest = { side: 2_000, bytes: 1_500_000 }
 const quality = 85
 
-/** The images in order, larger ones reduced; `undefined` when one of them is missing or damaged. */
+/** The images in order, scaled down if they are too large; `undefined` when one of them is missing or damaged. */
 export async function imagesForAgent(
   { blobs }: { readonly blobs: Pick<SealedBlobs, 'get'> },
   taskId: string,

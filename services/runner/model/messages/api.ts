@@ -144,8 +144,8 @@ const deepest = 16
 const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
 
 /**
- * The type of the first source that is not in `own`, in a block of whatever type. Anything that is nested deeper than real content counts as such a
- * source.
+ * The type of the first source that is not in `own`. Blocks of all types are searched, since any of them may have a source. Returns `nested` for
+ * content that is nested deeper than real content, and `file` for a block that names an uploaded file.
  */
 function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (depth > deepest) return 'nested'

@@ -24,7 +24,7 @@ interface Toolchain {
   readonly contains: readonly string[]
   /** The files and folders that are shown; `*` stands for any name. */
   readonly shown: readonly string[]
-  /** Files and folders within the shown ones that look empty, because they are settings. */
+  /** Files and folders below `shown` that look empty, because they are settings. */
   readonly hidden?: readonly string[]
   /** The folders in which programs are searched for. */
   readonly searched?: readonly string[]
@@ -56,7 +56,7 @@ const toolchains: readonly Toolchain[] = [
     variable: 'RUSTUP_HOME',
     usual: '~/.rustup',
     contains: ['toolchains', 'settings.toml'],
-    // If the last three were missing, rustup would try to make them, and fail.
+    // If the last three paths were missing, rustup would try to make them, and fail.
     shown: ['toolchains', 'settings.toml', 'update-hashes', 'downloads', 'tmp'],
     sets: 'RUSTUP_HOME',
   },

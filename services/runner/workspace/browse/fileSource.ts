@@ -8,8 +8,8 @@ export type AtPath =
   | { readonly kind: 'file'; readonly size: number; readonly start: Buffer }
   | { readonly kind: 'link'; readonly target: string }
   /**
-   * `repository`: a folder with a repository of its own. `other`: something that is no plain file, folder or link. `missing`: nothing that git tracks
-   * or would add.
+   * `repository`: a folder with a repository of its own. `other`: something that is no plain file, folder or link. `missing`: git does not track the
+   * path, and would not add it.
    */
   | { readonly kind: 'repository' | 'other' | 'missing' }
 

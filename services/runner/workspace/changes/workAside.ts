@@ -112,8 +112,8 @@ async function plainText(root: string, path: string, maxBytes: number): Promise<
 const isUnreadable = (text: string): boolean => text.includes('\u{FFFD}')
 
 /**
- * The paths of everything below a folder except folders, without refs of remotes. `undefined` if there are too many, if `top` is not a folder, or if
- * something in it cannot be read.
+ * The paths of everything below the folder `top` that is not itself a folder; refs of remotes are left out. `undefined` if there are too many, if
+ * `top` is not a folder, or if something in it cannot be read.
  */
 async function filesBelow(root: string, top: string): Promise<readonly string[] | undefined> {
   const there = await lstat(join(root, top)).catch(ifAbsent)

@@ -119,8 +119,8 @@ export interface HostGitOptions {
 }
 
 /**
- * git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, as for its API. A
- * second attempt is safe for a push too: it finds the commits that the first one pushed.
+ * git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, like a call to its
+ * API. A second attempt is safe for a push too: it finds the commits that the first one pushed.
  */
 export function hostGit({ program, path, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =

@@ -76,7 +76,7 @@ const longestPiece = 64 * 1024
 
 /**
  * Reads a patch without context as it arrives, and finds the file in which each word of `automaton` is first added. If several words end at the same
- * place, only the longest is reported. A file that contains it contains the others too.
+ * place, only the longest is reported: a file that contains the longest word contains the others too.
  */
 function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()

@@ -382,7 +382,7 @@ export function pushRefusal(
 const unsigned =
   'The code host takes only commits with verified signatures on this branch, and rejected the push. The work is kept. An administrator can let the server sign (COMMIT_SIGNING_KEY, and its public key at the account of COMMIT_SIGNER); then ask again.'
 
-/** A person's token is issued through the App, and limited by its permissions. */
+/** A person's token is issued through the App, and limited by the permissions of the App. */
 const grantToApp = 'let an owner grant the App the permission for workflows (Settings, GitHub)'
 const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
   person: grantToApp,
