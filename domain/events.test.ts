@@ -16,7 +16,7 @@ import { projectEvents } from './project/events.ts'
 import { requestEvents } from './request.ts'
 import { sealEvents } from './seal.ts'
 import { taskEvents } from './task/events.ts'
-import { terminalEvents } from './task/terminal.ts'
+import { terminalEvents } from './task/terminalEvents.ts'
 import { usageEvents } from './usage.ts'
 import { userEvents } from './user/events.ts'
 

@@ -10,7 +10,7 @@ import { projectEvents, type ProjectEvent } from './project/events.ts'
 import { requestEvents, type RequestEvent } from './request.ts'
 import { sealEvents, type SealEvent } from './seal.ts'
 import { taskEvents, type TaskEvent } from './task/events.ts'
-import { terminalEvents, type TerminalEvent } from './task/terminal.ts'
+import { terminalEvents, type TerminalEvent } from './task/terminalEvents.ts'
 import { usageEvents, type UsageEvent } from './usage.ts'
 import { userEvents, type UserEvent } from './user/events.ts'
 

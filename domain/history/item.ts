@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type * as schemas from '../api/history.schema.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
-import type { TerminalEvent } from '../task/terminal.ts'
+import type { TerminalEvent } from '../task/terminalEvents.ts'
 import { messageDeltaOf, terminalOutputOf } from '../views/terminal.ts'
 
 export interface TaskEventItem {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { recorded } from '../../tests/domain/recorded.ts'
 import { executionId, taskId } from '../../tests/domain/ids.ts'
 import { TaskUpdated } from '../task/events.ts'
-import { TerminalOutputRecorded } from '../task/terminal.ts'
+import { TerminalOutputRecorded } from '../task/terminalEvents.ts'
 import { terminalItemOf, type HistoryItem, type TaskEventItem, type TerminalItem } from './item.ts'
 import { indexOfMoment, merged, momentAfter, momentOf, sinceEvent, withNewer } from './order.ts'
 

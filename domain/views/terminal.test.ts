@@ -4,7 +4,7 @@ import { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'
 import { terminalStream } from '../kernel/streams.ts'
-import { MessageTextRecorded, TerminalOutputRecorded } from '../task/terminal.ts'
+import { MessageTextRecorded, TerminalOutputRecorded } from '../task/terminalEvents.ts'
 import { messageDeltaOf, terminalOutputOf } from './terminal.ts'
 
 const place = { stream: terminalStream(taskId(1)), revision: 4, position: '90' }

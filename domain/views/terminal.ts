@@ -2,7 +2,7 @@
 import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
-import type { TerminalEvent } from '../task/terminal.ts'
+import type { TerminalEvent } from '../task/terminalEvents.ts'
 
 type Output = Extract<RecordedOf<TerminalEvent>, { type: 'TerminalOutputRecorded' }>
 type Delta = Extract<RecordedOf<TerminalEvent>, { type: 'MessageTextRecorded' }>

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { terminalItemOf, type HistoryItem } from '#domain/history/item.ts'
 import { terminalStream } from '#domain/kernel/streams.ts'
-import { MessageTextRecorded, TerminalOutputRecorded } from '#domain/task/terminal.ts'
+import { MessageTextRecorded, TerminalOutputRecorded } from '#domain/task/terminalEvents.ts'
 import { executionId, messageId, taskId } from './ids.ts'
 import { recorded } from './recorded.ts'
 import { lives, logOf } from './taskLives.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { projectDecider } from '#domain/project/project.ts'
 import { projectStream, taskStream, terminalStream, userStream } from '#domain/kernel/streams.ts'
-import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
+import { TerminalOutputRecorded } from '#domain/task/terminalEvents.ts'
 import { task } from '#domain/task/task.ts'
 import { user } from '#domain/user/user.ts'
 import { openEngines, type Engines } from '#platform/compose.ts'

@@ -18,7 +18,7 @@ import {
   type TaskEvent,
 } from '#domain/task/events.ts'
 import { QuestionAsked, QuestionWithdrawn } from '#domain/task/questionEvents.ts'
-import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
+import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminalEvents.ts'
 import { views } from '#domain/views/registry.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'

@@ -20,7 +20,11 @@ import {
   type ExecutionKind,
   type TaskEvent,
 } from '#domain/task/events.ts'
-import { MessageTextRecorded, TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
+import {
+  MessageTextRecorded,
+  TerminalOutputRecorded,
+  type TerminalEvent,
+} from '#domain/task/terminalEvents.ts'
 import { SessionStarted } from '#domain/user/events.ts'
 import { chatView, type MessageDocument } from '#domain/views/chat.ts'
 import type { SealedImage } from '#domain/views/images.ts'

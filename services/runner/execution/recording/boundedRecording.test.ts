@@ -10,7 +10,7 @@ import {
 } from '#domain/task/events.ts'
 import { ContextMeasured } from '#domain/task/contextEvents.ts'
 import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
-import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
+import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminalEvents.ts'
 import { commands } from '#platform/commands/execute.ts'
 import { executionId, imageId, messageId, userId } from '../../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../../tests/server/engines.ts'

@@ -1,6 +1,6 @@
 /** An agent's text as it is streamed and as it is recorded. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { TerminalEvent } from '#domain/task/terminal.ts'
+import type { TerminalEvent } from '#domain/task/terminalEvents.ts'
 import { executionId } from '../../../../tests/domain/ids.ts'
 import { redactionOf } from '../../redaction/redaction.ts'
 import { textThreads } from '../../redaction/textThreads.ts'

@@ -1,7 +1,7 @@
 /** The text of a message while the agent writes it: redacted, sent to viewers at once, and recorded in few pieces with the time of each word. */
 import { v5 as uuidv5 } from 'uuid'
 import type { Fence } from '#domain/task/commands.ts'
-import { MessageTextRecorded } from '#domain/task/terminal.ts'
+import { MessageTextRecorded } from '#domain/task/terminalEvents.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { createCoalescer, recordOutput, type OutputRecorder } from './outputRecorder.ts'
 import type { Redaction } from '../../redaction/redaction.ts'

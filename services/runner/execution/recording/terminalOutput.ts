@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
-import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminal.ts'
+import { TerminalOutputRecorded, type OutputChannel } from '#domain/task/terminalEvents.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import { recordOutput, type OutputRecorder } from './outputRecorder.ts'
 import type { TerminalWriter } from './terminalWriter.ts'

@@ -1,7 +1,7 @@
 /** Appends to a task's terminal stream. Only the running execution writes to it. */
 import { randomUUID } from 'node:crypto'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
-import type { TerminalEvent } from '#domain/task/terminal.ts'
+import type { TerminalEvent } from '#domain/task/terminalEvents.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { LiveWords, Words } from '#platform/eventlog/liveWords.ts'
