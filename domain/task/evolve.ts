@@ -1,6 +1,6 @@
 /** Applies events to the state of a task. */
 import type { RecordedOf } from '../kernel/event.ts'
-import { noArtifacts, withArtifact } from './artifacts.ts'
+import { noArtifacts, withArtifact } from './artifactState.ts'
 import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp } from './codeHost/cleanUpState.ts'
 import {
   cameToNothing,

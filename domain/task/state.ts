@@ -1,6 +1,6 @@
 /** The state of a task, with only the fields that decisions need. */
 import type { AgentName } from '../agents.ts'
-import type { TaskArtifacts } from './artifacts.ts'
+import type { TaskArtifacts } from './artifactState.ts'
 import type { TaskCleanUp } from './codeHost/cleanUpState.ts'
 import type { TaskFeedback } from './codeHost/feedbackState.ts'
 import type { TaskIssue } from './codeHost/issueState.ts'
