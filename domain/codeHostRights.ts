@@ -7,7 +7,7 @@ import {
   type AppPermissions,
   type PermissionLevel,
 } from './appPermissions.ts'
-import { deliveredEvents } from './delivery.ts'
+import { deliveredEvents } from './webhookDelivery.ts'
 import type { DeliveryEffect } from './api/github.ts'
 import type { PermissionRow } from './api/github.schema.ts'
 

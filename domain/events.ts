@@ -2,7 +2,7 @@
 import type { EventKind } from './kernel/event.schema.ts'
 import type { z } from 'zod'
 import { auditEvents, type AuditEvent } from './audit.ts'
-import { deliveryEvents, type DeliveryEvent } from './delivery.ts'
+import { deliveryEvents, type DeliveryEvent } from './webhookDelivery.ts'
 import { identityEvents, type IdentityEvent } from './identity.ts'
 import { imageEvents, type ImageEvent } from './image.ts'
 import { logEvents, type LogEvent } from './log.ts'

@@ -3,7 +3,7 @@
  * time. Only changes are recorded. A repository is read by its number and with the access of the project's owner, since an installation of the App
  * may see more or less than the owner.
  */
-import type { DeliveredEvent } from '#domain/delivery.ts'
+import type { DeliveredEvent } from '#domain/webhookDelivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'

@@ -1,7 +1,7 @@
 /** For how long the deliveries of a day can be decrypted, with real engines. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { DeliveryReceived } from '#domain/delivery.ts'
+import { DeliveryReceived } from '#domain/webhookDelivery.ts'
 import { deliveryStream } from '#domain/kernel/streams.ts'
 import { cause, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
 import { destroyDeliveryKeys } from './deliveryKeys.ts'

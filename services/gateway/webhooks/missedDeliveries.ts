@@ -3,7 +3,7 @@
  * delivery once and keeps it for three days. Recorded deliveries are not fetched again, so an aborted round is continued by the next.
  */
 import { z } from 'zod'
-import { deliveredEvents } from '#domain/delivery.ts'
+import { deliveredEvents } from '#domain/webhookDelivery.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { repeat } from '#platform/async/rounds.ts'
 import type { Logger } from '#platform/log.ts'

@@ -5,7 +5,7 @@ import {
   deliveredEvents,
   senderTypes,
   type ReceivedDeliveries,
-} from '#domain/delivery.ts'
+} from '#domain/webhookDelivery.ts'
 import { deliveryStream } from '#domain/kernel/streams.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -1,7 +1,7 @@
 /** A delivery about a revoked grant: only the host's answer about the token counts, not the delivery. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { DeliveryReceived, receivedDeliveries } from '#domain/delivery.ts'
+import { DeliveryReceived, receivedDeliveries } from '#domain/webhookDelivery.ts'
 import { identity } from '#domain/identity.ts'
 import { deliveryStream, identityStream, userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'

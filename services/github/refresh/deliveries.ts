@@ -1,5 +1,5 @@
 /** Reads deliveries of the code host from the log. */
-import type { DeliveryReceived } from '#domain/delivery.ts'
+import type { DeliveryReceived } from '#domain/webhookDelivery.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'

@@ -1,7 +1,7 @@
 /** Readings of projects: after hints, and of all projects now and then; they continue where the code host became unavailable. */
 import { expect, onTestFinished, test } from 'vitest'
 import { recorded } from '../../../tests/domain/recorded.ts'
-import { DeliveryReceived } from '#domain/delivery.ts'
+import { DeliveryReceived } from '#domain/webhookDelivery.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { logger } from '#platform/log.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'

@@ -2,7 +2,7 @@
  * Reads data of projects at the code host, one project at a time and in only one process: a repository after a hint about it, and all projects from
  * time to time.
  */
-import type { DeliveryReceived } from '#domain/delivery.ts'
+import type { DeliveryReceived } from '#domain/webhookDelivery.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { serialize } from '#platform/async/queue.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { given } from '../tests/domain/given.ts'
-import { DeliveryReceived, receivedDeliveries } from './delivery.ts'
+import { DeliveryReceived, receivedDeliveries } from './webhookDelivery.ts'
 
 const nothing = {
   installationId: null,
