@@ -1,7 +1,7 @@
 /** The read of a person's access through the App: the installations that the person's token can reach, and the person's requests to owners. */
 import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
-import { missingAppPermissions } from '#domain/codeHostRights.ts'
+import { missingAppPermissions } from '#domain/appStatus.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { fresh, signedIn, type Person } from '#platform/http/guards.ts'

@@ -15,7 +15,7 @@ import {
   missingAppEvents,
   namedPermissions,
   permissionRows,
-} from '#domain/codeHostRights.ts'
+} from '#domain/appStatus.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { deliveryStream } from '#domain/kernel/streams.ts'
 import { within } from '#platform/async/timeLimit.ts'

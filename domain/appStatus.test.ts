@@ -6,7 +6,7 @@ import {
   missingAppEvents,
   permissionRows,
   type Attempt,
-} from './codeHostRights.ts'
+} from './appStatus.ts'
 
 describe('the permissions of an App', () => {
   test('that asks for all that is needed lack nothing', () => {
