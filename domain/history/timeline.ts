@@ -4,7 +4,7 @@ import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
 import { commitsIn, groupWith, toolRow, withToolEnd } from './toolRows.ts'
 import { questionRow } from './questionRows.ts'
-import { changesRow, rowOf, type Changes, type Names } from './rows.ts'
+import { changesRow, rowOf, type Changes, type Names } from './eventRows.ts'
 import { plainText } from './excerpt.ts'
 import { plainRow, type TimelineRow } from './row.ts'
 

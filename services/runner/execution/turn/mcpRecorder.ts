@@ -1,5 +1,5 @@
 /** Records the states of the agent's MCP servers, and their faults. */
-import { mcpServerWords } from '#domain/history/rows.ts'
+import { mcpServerWords } from '#domain/history/eventRows.ts'
 import { McpServersReported, type McpServerReport } from '#domain/mcp/mcpReport.ts'
 import type { FoundMcpServer } from '../../agents/port.ts'
 import type { Fence } from '#domain/task/commands.ts'

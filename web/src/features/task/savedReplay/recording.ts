@@ -3,7 +3,7 @@
  * limit. The recording contains no token and no address of an image.
  */
 import type { HistoryItem } from '#domain/history/item.ts'
-import type { Names } from '#domain/history/rows.ts'
+import type { Names } from '#domain/history/eventRows.ts'
 import type { HistorySource, Missing } from '../history/readHistory.ts'
 import { isRecord } from '../readUncached.ts'
 import type { TaskBase } from '../replay/replayState.ts'

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
-import { rowOf } from './rows.ts'
+import { rowOf } from './eventRows.ts'
 
 test.each<readonly [BranchOutcome, WorkspaceOutcome, string]>([
   ['deleted', 'none', 'Removed the branch and the workspace'],
