@@ -26,7 +26,7 @@ import {
   PullRequestStandingObserved,
 } from './feedbackEvents.ts'
 import { feedbackLimits } from './feedbackRule.ts'
-import { followUpOf } from './followUp.ts'
+import { followUpOf } from './feedbackMessage.ts'
 import { isRefusal } from '../../kernel/decider.ts'
 import { task } from '../task.ts'
 

@@ -15,7 +15,7 @@ import {
 } from './feedbackEvents.ts'
 import { feedbackLimits } from './feedbackRule.ts'
 import { isByOutsider, keysOf, type FeedbackWords } from './feedbackState.ts'
-import { followUpOf } from './followUp.ts'
+import { followUpOf } from './feedbackMessage.ts'
 import type { LiveTask } from '../state.ts'
 
 type Send = (command: CommandOf<'SendMessage'>) => Decision<TaskEvent>

@@ -3,7 +3,7 @@ import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
 import type { CommandOf } from '../commands.ts'
 import type { TaskEvent } from '../events.ts'
-import { fenced, plain, rights } from './followUp.ts'
+import { fenced, plain, rights } from './feedbackMessage.ts'
 import {
   IssueCommented,
   IssueCommentFailed,

@@ -1,6 +1,6 @@
 /** Feedback in the form of the API, and the message with which it would be sent. */
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
-import { followUpOf } from '#domain/task/codeHost/followUp.ts'
+import { followUpOf } from '#domain/task/codeHost/feedbackMessage.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { FeedbackDocument } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'

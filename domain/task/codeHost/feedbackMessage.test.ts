@@ -1,7 +1,7 @@
 /** Texts of other people reach an agent as a quotation that they cannot end, and as a reader of the page sees them. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fenced, followUpOf, type FollowedUp } from './followUp.ts'
+import { fenced, followUpOf, type FollowedUp } from './feedbackMessage.ts'
 import { feedbackLimits } from './feedbackRule.ts'
 import { answers, isMarked, markerOf, visibleText } from '../visibleText.ts'
 
