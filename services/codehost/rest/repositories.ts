@@ -6,7 +6,7 @@ import { accountOf, ownerOf, type Account, type Owner } from '../state/accounts.
 import { mayPush, roleOf } from '../state/permissions.ts'
 import type { Actor } from '../state/actors.ts'
 import type { Host } from '../host.ts'
-import { originOf } from '../http/baseUrl.ts'
+import { originOf } from '../http/origin.ts'
 import { callerOf, readable, signedIn, tokenHolder } from '../http/authenticate.ts'
 import { repositoryName } from '../repositories/repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'

@@ -7,7 +7,7 @@ import { Refusal } from '../../../services/codehost/httpError.ts'
 import type { GitHubHost } from './host.ts'
 import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 import { browsingAs, tokenHolder } from '../../../services/codehost/http/authenticate.ts'
-import { originOf } from '../../../services/codehost/http/baseUrl.ts'
+import { originOf } from '../../../services/codehost/http/origin.ts'
 
 const api = /^\/api\/v3\/repos\/([^/]+)\/([^/]+)(\/.*)?$/
 const page = /^\/([^/]+)\/([^/]+?)(\.git)?(\/.*)?$/

@@ -3,7 +3,7 @@
  * https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
  */
 import { z } from 'zod'
-import { isLoopback } from '../../../../services/codehost/http/baseUrl.ts'
+import { isLoopback } from '../../../../services/codehost/http/origin.ts'
 import type { Permissions } from '../state.ts'
 import { alwaysSent } from './events.ts'
 import { grants, isPermissionName, type Wanted } from './permissions.ts'

@@ -7,7 +7,7 @@ import {
   type Owner,
 } from '../../../../services/codehost/state/accounts.ts'
 import { browsingAs } from '../../../../services/codehost/http/authenticate.ts'
-import { originOf, refuseForeignForm } from '../../../../services/codehost/http/baseUrl.ts'
+import { originOf, refuseForeignForm } from '../../../../services/codehost/http/origin.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
 import type { GitHubHost } from '../host.ts'
 

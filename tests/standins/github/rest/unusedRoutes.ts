@@ -6,7 +6,7 @@ import type { Router } from '@koa/router'
 import { z } from 'zod'
 import type { Commit, DiffSize } from '../../../../services/codehost/git/bareRepository.ts'
 import { signedIn, signedInPerson, tokenHolder } from '../../../../services/codehost/http/authenticate.ts'
-import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
+import { originOf } from '../../../../services/codehost/http/origin.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
 import { simpleUser, type FullRepository } from '../../../../services/codehost/rest/responses.ts'
 import {

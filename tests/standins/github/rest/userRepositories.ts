@@ -2,7 +2,7 @@
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { signedInPerson } from '../../../../services/codehost/http/authenticate.ts'
-import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
+import { originOf } from '../../../../services/codehost/http/origin.ts'
 import { repositoryAnswer } from '../../../../services/codehost/rest/repositories.ts'
 import { answerPage } from '../../../../services/codehost/rest/requests.ts'
 import { reachable } from '../../../../services/codehost/rest/user.ts'

@@ -1,7 +1,7 @@
 /** `/app/hook/deliveries`: lists the deliveries to an App, and sends one again. */
 import type { Router } from '@koa/router'
 import { asApp } from '../apps/appToken.ts'
-import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
+import { originOf } from '../../../../services/codehost/http/origin.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
 import { time } from '../../../../services/codehost/rest/responses.ts'
 import type { GitHubHost } from '../host.ts'
