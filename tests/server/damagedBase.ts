@@ -21,7 +21,7 @@ import {
   userStream,
 } from '#domain/kernel/streams.ts'
 import { projectEvents } from '#domain/project/events.ts'
-import { requestEvents } from '#domain/request.ts'
+import { requestEvents } from '#domain/idempotentRequest.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminalEvents.ts'

@@ -15,7 +15,11 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, requestStream } from '#domain/kernel/streams.ts'
 import type { ProjectCommand } from '#domain/project/project.ts'
-import { RepositoryMade, type MadeRepository, request as repositoryRequest } from '#domain/request.ts'
+import {
+  RepositoryMade,
+  type MadeRepository,
+  request as repositoryRequest,
+} from '#domain/idempotentRequest.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { oldest } from '#platform/reads/documentPages.ts'

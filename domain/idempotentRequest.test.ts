@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../tests/domain/given.ts'
 import { userId } from '../tests/domain/ids.ts'
-import { RepositoryMade, RequestAccepted, request } from './request.ts'
+import { RepositoryMade, RequestAccepted, request } from './idempotentRequest.ts'
 
 const digest = 'a'.repeat(64)
 const accepted = RequestAccepted.of({ userId: userId(1), digest })
