@@ -156,7 +156,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   await endOrphanedSandboxes(root)
   await removeLeftovers(root)
   const isRoot = process.getuid?.() === 0
-  // Without a sandbox, there are no separate users: they could not even reach their trees in the data folder.
+  // Without a sandbox, tasks have no users of their own: such users could not even reach their trees in the data folder.
   const isIsolated = 'kind' in opened.sandbox && opened.sandbox.kind !== 'none'
   const sandboxUsers = isRoot && isIsolated ? openSandboxUsers(root) : undefined
   const limit = await openWorkspaceLimit({

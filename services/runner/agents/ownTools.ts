@@ -1,4 +1,6 @@
-/** The tools of our own MCP server, for agents that have no such tools themselves. They are served in services/runner/mcp/ownServer.ts. */
+/**
+ * The tools of our own MCP server, for agents that have no such tools themselves. The server with these tools is in services/runner/mcp/ownServer.ts.
+ */
 
 export const ownTools = ['ask_person', 'update_todo_list'] as const
 export type OwnTool = (typeof ownTools)[number]

@@ -75,7 +75,7 @@ async function pack(
     let waiting = 0
     const write = async () => {
       mayWrite(bytes)
-      // On a full disk, a part may be written without a fault.
+      // On a full disk, `writev` may write only a part and report no fault.
       if (gathered.length > 0 && (await file.writev(gathered)).bytesWritten < waiting)
         throw new NotKept("The server's disk is full.")
       gathered = []

@@ -112,8 +112,8 @@ export interface SetupState {
   /** Whether this command has succeeded, or its result was taken over. */
   readonly isDone: boolean
   /**
-   * The time at which the environment was made that filled the workspace before its task existed. `undefined` otherwise, and once a person was told
-   * of it.
+   * When the environment was made from which the workspace was filled before its task existed. `undefined` if it was not filled like this, or if a
+   * person was already told.
    */
   readonly untold: number | undefined
 }

@@ -24,7 +24,7 @@ import { recordEnvironment, runSetup } from './setUpWorkspace.ts'
 type Request = RpcRequest<'rebuildEnvironment'>
 
 export interface Rebuilds {
-  /** Begins a rebuild, unless one of the project is under way. */
+  /** Begins a rebuild, unless another rebuild of the project is under way. */
   begin(request: Request): Promise<RpcResponse<'rebuildEnvironment'>>
   /** Ends all rebuilds, and resolves when their workspaces are removed. */
   close(): Promise<void>

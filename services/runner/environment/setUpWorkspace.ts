@@ -226,7 +226,7 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
       const bytes = await keepAll().catch(orReason)
       if (bytes instanceof NotKept) {
         environments.notKept.add(key.whole)
-        // The message names files, and such a name may contain a secret.
+        // The message names files, and the name of a file may contain a secret.
         const reason = await deps.redaction(valuesOf(envs.secrets)).text(bytes.message)
         await run.output.note(`Its result is not kept for other tasks. ${reason}\n`)
         await tell(

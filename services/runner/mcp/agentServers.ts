@@ -24,7 +24,7 @@ export interface McpOfAgent {
   faults(): ReadonlyMap<string, string>
   /** The states of the servers as far as they are known here, for an agent that does not report them. */
   seen(): readonly McpServerReport[]
-  /** Our own server, for an agent that is given tools of it. */
+  /** Our own server, if the agent is given any of its tools. */
   readonly own?: OwnServer
 }
 

@@ -6,7 +6,7 @@ import type { Tool } from './messages.ts'
 export interface ShownTools {
   /** Called when a page of the server's list is requested; the first page has no cursor. */
   asked(cursor: string | null | undefined): void
-  /** Returns those tools of a page of the list that the agent gets. */
+  /** Takes the tools on a page of the server's list, and returns those that the agent gets. */
   shown(tools: readonly Tool[], isLast: boolean): readonly Tool[]
   /** Why a tool may not be called; `undefined` when it may. */
   refusal(name: string): string | undefined

@@ -1,6 +1,6 @@
 /**
- * Makes workspaces before their tasks exist. It begins when a person has chosen a project and started a description. A workspace is made and an agent
- * is started in it, under the id that the task will have. If no task takes the workspace within a minute, it is removed.
+ * Makes workspaces before their tasks exist. When a person has chosen a project and started a description, a workspace is made and an agent is
+ * started in it, under the id that the task will have. If no task takes the workspace within a minute, it is removed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -175,7 +175,7 @@ async function make(
   if (refreshed.kind === 'failed' || signal.aborted) return undefined
   const git = gitUntil(deps.git, signal)
   const task = { id: taskId, projectId, branch, title: '', workingBranch: null }
-  // An empty repository gets its first branch when a task starts. A person who only considers a task is no reason for it.
+  // An empty repository gets its first branch when a task starts. A person who only considers a task is no reason to create the branch.
   if (await isEmpty({ git }, refreshed.mirror, task)) return undefined
   await markAhead(deps.root, taskId)
   const prepared = await workspaceFor({ ...deps, git }, refreshed, { task, user })

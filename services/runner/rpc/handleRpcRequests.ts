@@ -106,7 +106,7 @@ function mcpTools(
   }
 }
 
-/** Refreshes mirrors until the signal aborts, never the same one twice at a time. The returned function never rejects: failures are logged. */
+/** Refreshes mirrors until the signal aborts, never the same mirror twice at a time. The returned function never rejects: failures are logged. */
 function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal: AbortSignal): FetchMirror {
   const underWay = new Map<string, Promise<unknown>>()
   return (of) => {

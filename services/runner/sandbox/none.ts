@@ -139,7 +139,7 @@ function startKept(
   return { program: follow({ child, control, keeper, endSandbox: endAll }), keeper: child.pid }
 }
 
-/** Lowers the priority of a command, as in a sandbox. Everything that it starts inherits that. */
+/** Lowers the priority of a command, as in a sandbox. Everything that the command starts inherits this priority. */
 function letServerGoFirst(pid: number): void {
   try {
     setPriority(pid, Math.min(getPriority() + nicerThanServer, 19))

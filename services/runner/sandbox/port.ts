@@ -26,8 +26,8 @@ export interface Sandbox {
   /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
-   * Starts a sandbox before its command is known. This saves time, because a part of the start is waiting. Absent if it would save no time. Throws
-   * `CannotStart`. Nothing in the workspace is read until the command runs.
+   * Starts a sandbox before its command is known. The sandbox then starts while the caller prepares the command. Absent if this would save no time.
+   * Throws `CannotStart`. Nothing in the workspace is read until the command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
   paths(workspace: Workspace): SandboxPaths

@@ -1,4 +1,4 @@
-/** Reads what Linux reports about a process and everything that it started. On other systems, everything is empty. */
+/** Reads what Linux reports about a process and everything that it started. On other systems, every result is empty. */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 

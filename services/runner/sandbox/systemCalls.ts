@@ -28,7 +28,7 @@ interface Rule {
 const EPERM = 1
 const EINVAL = 22
 const ENOSYS = 38
-/** The error of file systems that do not support a call: libraries then use another one. */
+/** The error of file systems that do not support a call: libraries then use another call. */
 const EOPNOTSUPP = 95
 const allBits = 0xffff_ffff
 

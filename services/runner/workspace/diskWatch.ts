@@ -197,7 +197,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   }
 }
 
-/** Wraps a call so that its fault is only reported. */
+/** Wraps `call` so that a fault is passed to `onFault` instead of being thrown. */
 function guarded(call: () => void, onFault: (fault: unknown) => void): () => void {
   return () => {
     try {

@@ -6,14 +6,16 @@ import type { Brought, HomeFile } from '../port.ts'
 /** The folder of the home for skills from a repository or a person. codex keeps its own skills in another folder, in `.codex`. */
 export const codexSkills = '.agents/skills'
 
-/** The folder of the home with rules for commands. They name the commands that codex may run without asking, even in the mode in which it asks. */
+/**
+ * The folder of the home with rules for commands. The rules name the commands that codex may run without asking, even in the mode in which it asks.
+ */
 export const codexRules = '.codex/rules'
 
 /** The environment variable that holds the run's token for the broker. */
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
- * The files of the home. codex is told not to trust the repository's configuration, which could name programs to run. It then does not read the
+ * The files of the home. codex is told not to trust the repository's configuration, which could name programs to run. codex then does not read the
  * repository's instructions either. So `AGENTS.md` in the home names the instruction files that are `present`.
  */
 export function codexHome(

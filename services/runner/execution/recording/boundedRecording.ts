@@ -61,7 +61,10 @@ interface Bounds {
   readonly pause: () => Promise<unknown>
 }
 
-/** How much of the allowance is left for terminal and chat together. A quarter is reserved for the chat, however much is printed. */
+/**
+ * Decides whether an event still fits into the allowance. Images may be recorded until half of it is used, terminal output until three quarters are
+ * used, and the chat until all of it is used. `tailBytes` of each share are kept for the end of the output.
+ */
 function roomWithin(allowance: RecordingAllowance) {
   const share = { images: 0.5, terminal: 0.75, chat: 1 } as const
   let spent = 0

@@ -26,7 +26,10 @@ interface MessageTextDeps {
 
 /** The time between two messages to viewers in milliseconds: short enough to look smooth on a screen, and long enough to spare the connection. */
 const betweenTellingsMs = 15
-/** The time between two messages about a thought in milliseconds. It is longer, because each message repeats `toldAgain` characters. */
+/**
+ * The time between two messages about a thought in milliseconds. It is longer than `betweenTellingsMs`, because each message repeats `toldAgain`
+ * characters.
+ */
 const betweenThoughtsMs = 100
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
 /** Each message to viewers repeats this many of the latest unrecorded characters, for viewers that missed an earlier message. */

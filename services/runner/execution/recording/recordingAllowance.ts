@@ -53,7 +53,7 @@ export function openRecordingAllowances({
       let untold = 0
       const stream = () => usageStream(userId, new Date(now()).toISOString().slice(0, 10))
       const isDayOver = () => dayBytes !== null && ofDay + untold >= dayBytes
-      // The run does not wait until the day's usage was read: it is known before the run has recorded much.
+      // The run does not wait until the day's usage was read: that usage is known before the run has recorded much.
       let last =
         dayBytes === null
           ? Promise.resolve()

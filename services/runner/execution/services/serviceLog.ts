@@ -98,7 +98,7 @@ export function serviceLog(name: string, limits: ServiceLogLimits = defaultLimit
   }
 }
 
-/** Splits text into lines without anything that moves a terminal's cursor. */
+/** Splits text into lines, and removes control characters that could move a terminal's cursor. */
 function lineSplitter() {
   let pending = ''
   const clean = (line: string): string => stripVTControlCharacters(line).replaceAll(/[^\t\P{Cc}]/gu, '')

@@ -29,7 +29,7 @@ import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
 export interface EventRecorder {
   /** Records one event; resolves when the next may come. */
   record(event: AgentEvent): Promise<void>
-  /** The error of the turn if it has ended; otherwise the error of what the agent did on its own before its process ended. */
+  /** The error with which the turn ended. If the turn has not ended, the last error that the agent reported. */
   lastError(): AgentError | undefined
   /** The session of the turn; `undefined` until the agent has taken up the message of the turn. */
   session(): string | undefined

@@ -108,8 +108,8 @@ export function withDescriptorsClosed(
 }
 
 /**
- * Places below the visible folders with settings for the whole machine, such as those of npm, pip and git. Some of these files name registries
- * together with their tokens.
+ * Places with settings for the whole machine, such as those of npm, pip and git. They are below folders that a sandbox can see. Some of these
+ * settings name registries together with their tokens.
  */
 const settingsPlaces = [
   '/usr/etc',

@@ -87,7 +87,7 @@ export async function stageTree(
   return { kind: 'staged', tree, files, nested }
 }
 
-/** An environment for git that writes new objects beside a scratch index. They are removed with the index. */
+/** An environment for git that writes new objects beside a scratch index. The objects are removed with the index. */
 export async function scratchObjects(
   workspace: Workspace,
   index: ScratchIndex,

@@ -120,8 +120,8 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
 }
 
 /**
- * Removes from the diff the files that are listed as unread. The diff would show a file that was taken out of the index as deleted, and a large file
- * without its lines.
+ * Removes from the diff the files that are listed as unread. Otherwise a file that was taken out of the index would look deleted in the diff, and a
+ * large file would have no lines.
  */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
   const listed = new Set(unread.map(({ fileName }) => fileName))

@@ -66,8 +66,8 @@ export interface UnpackOptions {
 export type UnpackResult = 'unpacked' | 'unreadable' | 'in_the_way'
 
 /**
- * Writes the files of an archive into a home, over existing ones. They belong to the owner of the home. An archive with files outside of `folders`
- * counts as unreadable. Nothing may run in the home. Throws file system errors.
+ * Writes the files of an archive into a home, over existing ones. The files then belong to the owner of the home. An archive with files outside of
+ * `folders` counts as unreadable. Nothing may run in the home. Throws file system errors.
  */
 export async function unpackFolders(
   home: string,

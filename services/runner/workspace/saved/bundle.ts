@@ -217,7 +217,7 @@ const baseGone =
 
 /**
  * The messages of git about a file that is no bundle, or an incomplete one. Any other message means that git itself has failed, for example because
- * of a full disk. It may succeed later.
+ * of a full disk. Another attempt may then succeed.
  */
 const ofTheBundle =
   /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk)).*)$/m
