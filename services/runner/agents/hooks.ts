@@ -34,7 +34,7 @@ export function hooksIn({ files, leftOut }: Omit<AbilityFiles, 'notes'>): Reposi
 
 const refused = (reason: string) => ({ kind: 'refused' as const, reason })
 
-/** All hooks in the settings file if the file's hash is the allowed one; otherwise none. */
+/** All hooks in the settings file if `allowed` is the hash of the file; otherwise none. */
 export function allowedHooks(found: AbilityFiles, allowed: string | null): readonly RepositoryHook[] {
   const hooks = hooksIn(found)
   return hooks?.kind === 'shown' && hooks.hash === allowed ? hooks.hooks : []

@@ -113,7 +113,7 @@ function secretOf({ name, access }: Agent, { apiKey }: AgentConfig): InstalledAg
   return [{ name: access.kind === 'key' ? `the key of ${name}` : "the model's key", value: apiKey }]
 }
 
-/** For each agent that runs with the scripted model, a sentence that says how to get a real one. */
+/** For each agent that runs with the scripted model, a sentence that says how to get a real model. */
 export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): readonly string[] {
   return agentNames.flatMap((name) => {
     const behind = backend(name)

@@ -331,7 +331,7 @@ export interface Agent {
    * one message, up to the end of standard input, and exits with the turn.
    */
   readonly turns: 'many' | 'one'
-  /** The folders of the home with the agent's sessions, from which another runner can resume one. */
+  /** The folders of the home with the agent's sessions, from which another runner can resume a session. */
   readonly sessionFolders: readonly string[]
   readonly access: AgentAccess
   /** `told`: the agent's events report the usage of its models. `metered`: they do not, and the broker's count is used instead. */

@@ -1,6 +1,6 @@
 /**
  * An environment is the result of a project's setup in a workspace. This file finds the kept environments that fit a workspace, fills the workspace
- * from one, and records the state of its setup.
+ * from one of them, and records the state of its setup.
  */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'

@@ -12,7 +12,10 @@ import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface EarlySandbox {
-  /** Opens the sandbox for a workspace whose folders exist, and closes one that was opened before. A fault is logged; the turn then opens its own. */
+  /**
+   * Opens the sandbox for a workspace whose folders exist, and closes one that was opened before. A fault is logged; the turn then opens its own
+   * sandbox.
+   */
   open(workspace: Workspace, repositoryUrl: string): void
   /** Returns the sandbox if it was opened for the agent that `needed` describes; otherwise closes it. */
   take(needed: OpenedFor): Promise<OpenedAgent | undefined>

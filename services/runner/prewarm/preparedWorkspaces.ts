@@ -111,7 +111,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     return true
   }
 
-  // Preparations begin one at a time: two that begin under the same id at once would both find no earlier one.
+  // Preparations begin one at a time: if two began at once under the same id, neither would find the other.
   let last: Promise<unknown> = Promise.resolve()
   return {
     prepare(request) {

@@ -32,7 +32,7 @@ const maxCommits = 20
 
 /**
  * Publishes the notes. Returns why they are not at the host, worded to follow a colon; `null` if they are there, or if the operator wants none. Never
- * throws: a pull request does not depend on notes, and the next one tries again.
+ * throws: a pull request does not depend on notes, and the next publication tries again.
  */
 export async function publishOrigins(
   deps: Deps,

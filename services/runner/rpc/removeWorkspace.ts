@@ -23,7 +23,7 @@ export type RemovalDeps = WorkDeps &
 
 type Removal = RpcResponse<'removeWorkspace'>
 
-/** Removes the workspace if this is the runner in the request; leaves the call to others otherwise. */
+/** Removes the workspace if the request names this runner; otherwise leaves the call to other runners. */
 export async function removeOwnWorkspace(
   deps: RemovalDeps,
   { taskId, runnerId }: RpcRequest<'removeWorkspace'>,

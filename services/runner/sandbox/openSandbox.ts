@@ -39,8 +39,8 @@ const unsandboxedNotice =
 const close = async () => undefined
 
 /**
- * Opens the sandbox. Without one, only the scripted model may run, whose commands we wrote. In a sandbox with shortcomings that the operator did not
- * allow, no real model may run either. Throws a sentence when SANDBOX=container is impossible.
+ * Opens the sandbox. Without a sandbox, only the scripted model may run, whose commands we wrote. In a sandbox with shortcomings that the operator
+ * did not allow, no real model may run either. Throws a sentence when SANDBOX=container is impossible.
  */
 export async function openSandbox(config: Config, places: SandboxPlaces): Promise<OpenedSandbox> {
   const { path } = config
@@ -126,7 +126,7 @@ function asAllowed(
   return { sandbox: { missing }, notice: why, ...only }
 }
 
-/** Whether an agent has a key for a real model. Without one, only our own scripted model tells agents what to do. */
+/** Whether an agent has a key for a real model. Without a key, only our own scripted model tells agents what to do. */
 function hasRealModel({ agents }: Config): boolean {
   return Object.values(agents).some(({ apiKey }) => apiKey !== undefined)
 }

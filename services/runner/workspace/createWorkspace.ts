@@ -60,8 +60,8 @@ export type PrepareResult =
   | { readonly kind: 'too_large'; readonly message: string }
 
 /**
- * Makes the task's workspace, or finds the existing one, so it can be called repeatedly. An incomplete one is made again. A working branch that the
- * host already has is continued. Throws `GitFault` and file system errors.
+ * Makes the task's workspace, or finds the existing one, so it can be called repeatedly. An incomplete workspace is made again. A working branch that
+ * the host already has is continued. Throws `GitFault` and file system errors.
  */
 export async function createOrFindWorkspace(request: PrepareRequest): Promise<PrepareResult> {
   const { git, mirror, owner, baseBranch } = request

@@ -45,8 +45,8 @@ export interface RunSizes {
 }
 
 /**
- * The index of the run that grew most, or else of one that could not be counted. `undefined` when none grew by a hundredth of the floor, because then
- * something else fills the disk.
+ * The index of the run that grew most, or else of a run that could not be counted. `undefined` when no run grew by a hundredth of the floor, because
+ * then something else fills the disk.
  */
 export function whoGrewMost(runs: readonly RunSizes[], floors: DiskFloors): number | undefined {
   const least = floors.stop / 100

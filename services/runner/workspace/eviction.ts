@@ -376,7 +376,7 @@ export async function workspaceAt(
   return readWorkspace({ root, taskId, mirror: { dir: dirname(objects), objects } })
 }
 
-/** The mirrors that workspaces use, including incomplete ones. */
+/** The mirrors that workspaces use, whether or not the workspaces are complete. */
 async function mirrorsInUse({ root }: EvictionOptions): Promise<ReadonlySet<string>> {
   const tasks = await foldersIn(join(root, 'tasks'))
   const objects = await Promise.all(tasks.map((name) => alternatesOf(join(root, 'tasks', name, 'git'))))

@@ -16,7 +16,7 @@ export interface MirroredRepository {
   readonly id: string
 }
 
-/** The path of a repository's mirror in the mirrors' folder. No two addresses and no two repositories share one. */
+/** The path of a repository's mirror in the mirrors' folder. No two addresses and no two repositories share a path. */
 export function mirrorPath(url: string, repository: MirroredRepository): string {
   const owner = asciiSlug(repository.owner, 60) || 'owner'
   const { id } = repository

@@ -249,7 +249,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
   })
 }
 
-/** Takes the streamed part of a block that has now come whole: from this message, or else from an interrupted one. */
+/** Takes the streamed part of a block that has now come whole: from this message, or else from an interrupted message. */
 function takeWritten(state: State, messageId: string, kind: Writing['kind']): Writing | undefined {
   for (const [place, block] of state.writing) {
     if (!place.startsWith(`${messageId}/`) || block.kind !== kind) continue

@@ -21,7 +21,7 @@ export interface Recording {
 
 /** The bytes that an event takes in the log in addition to its text. */
 const eventOverhead = 512
-/** The most bytes that are kept for the end, for terminal and chat each. */
+/** The most bytes of the last output that are kept, separately for terminal and chat. */
 const longestTail = 1_000_000
 /** Unrecorded output is read no faster than the log could record it: about 4 MB/s per channel. */
 const paceMs = 4

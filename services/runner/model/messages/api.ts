@@ -102,7 +102,7 @@ const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
 /** Types of tools of the model's service that only fetch from the network. */
 const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/
 
-/** Whether a beta feature of the API is forwarded; refused ones are dropped. */
+/** Whether a beta feature of the API is forwarded; a feature that is not forwarded is removed from the request. */
 export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
   if (/^(?:code-execution|files-api|skills)-/i.test(beta)) return false
   return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)

@@ -39,13 +39,13 @@ export function launcher(
   ]
 }
 
-/** The words that the launcher reads, each ended by a NUL. Throws `RangeError` for a word that contains one. */
+/** The words that the launcher reads, each ended by a NUL. Throws `RangeError` for a word that contains a NUL. */
 export function launchWords({ limits, startIn, env, command }: LaunchPlan): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   return nulEnded([...boundsOf(limits), startIn, String(variables.length), ...variables, ...command])
 }
 
-/** Words for a program that splits them at NULs. Throws `RangeError` for a word that contains one. */
+/** Words for a program that splits them at NULs. Throws `RangeError` for a word that contains a NUL. */
 export function nulEnded(words: readonly string[]): string {
   return words
     .map((word) => {

@@ -187,7 +187,10 @@ async function folderOf(
   return undefined
 }
 
-/** The folder whose `bin` holds this program; `undefined` if the program is elsewhere, such as a script that starts the real one. */
+/**
+ * The folder whose `bin` holds this program; `undefined` if the program is elsewhere, for example because it is a script that starts the real
+ * program.
+ */
 async function folderAround(program: string | undefined): Promise<string | undefined> {
   if (program === undefined) return undefined
   const path = await realpath(program)

@@ -38,7 +38,7 @@ export async function* partsOf(
 
 /**
  * Writes each output to its sink, as fast as the sink takes it; `sinks` has the sinks by the number of the output. When the stream or a sink ends,
- * all sinks are ended. A broken stream ends them too, since its fault is reported elsewhere. Outputs without a sink go to `rest`.
+ * all sinks are ended. A broken stream also ends them without an error, since its fault is reported elsewhere. Outputs without a sink go to `rest`.
  */
 export async function pour(
   stream: Readable,

@@ -9,7 +9,7 @@ import type { Finished, HostUser } from '#platform/childProcess.ts'
 export interface GitCall {
   /** The subcommand and its arguments. Names from outside come after `--` or have passed `isBranchName`. */
   readonly args: readonly string[]
-  /** Required for everything that works on a repository: git never searches for one. */
+  /** Required for everything that works on a repository: git never searches for a git directory. */
   readonly gitDir?: string
   readonly workTree?: string
   /** Variables for this call, such as an index file or an author. */
