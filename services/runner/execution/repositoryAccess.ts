@@ -114,7 +114,7 @@ export async function reachOther(
   return withApp(deps, await asPerson(deps, person, repository, id))
 }
 
-/** Replaces the access of git by that of the App's installation, if there is one. */
+/** Makes git use a token of the App's installation, if the repository has one. */
 async function withApp(deps: Deps, reached: RepositoryAccess): Promise<RepositoryAccess> {
   const { repository, access, installed } = reached
   const { accessToken } = access

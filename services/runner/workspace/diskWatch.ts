@@ -9,7 +9,7 @@ import { taskFolder } from './workspace.ts'
 
 const measuresForMs = 60_000
 
-/** The bytes that folders use on the disk, by `du`. A folder that is being removed counts as far as it was seen. */
+/** The bytes that folders use on the disk, by `du`. If a folder is being removed meanwhile, only the files that `du` still finds count. */
 export async function sizesOf(
   dirs: readonly string[],
   path: string,

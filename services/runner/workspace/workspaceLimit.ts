@@ -54,7 +54,10 @@ interface Quota {
  * stops writes that were not measured yet.
  */
 const beyond = 1.02
-/** Any file with content uses a block of this size. No more files than that are allowed, even empty ones. */
+/**
+ * The size of a block. A file with content uses at least one block, so a workspace may have only as many files as it may have blocks. Empty files
+ * count too.
+ */
 const bytesPerFile = 4_096
 const [trialBytes, trialNeedsBytes] = [1024 ** 2, 16 * 1024 ** 2]
 

@@ -20,7 +20,7 @@ export interface TerminalWriter {
 const actor = { kind: 'system', service: 'runner' } as const
 /** How long recording waits in milliseconds while the event log is unavailable. The agent waits too, and continues afterwards. */
 export const recordingPatienceMs = 120_000
-/** How often the first append is tried. The writer that is being replaced may append in between. */
+/** How many times the first append is tried. The writer that is being replaced may append in between. */
 const openingAttempts = 10
 
 /**

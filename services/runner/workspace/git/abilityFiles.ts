@@ -33,7 +33,7 @@ const wanted =
   /^\.claude\/(?:(?:skills|commands|agents|rules)\/|settings\.json$)|^(?!\.claude\/).*\/(?:CLAUDE|AGENTS)\.md$/s
 const longestPath = 500
 const longestName = 200
-/** The limit for the names of all files of a repository, in bytes. */
+/** The most bytes that the names of a repository's files may have together. */
 const maxListedBytes = 64 * 1024 * 1024
 const maxContentBytes = abilityLimits.allBytes + abilityLimits.files * 200
 const namesShown = 5

@@ -94,5 +94,5 @@ async function filtersOf(
   }
 }
 
-/** The limit for the names of all files of a repository, in bytes. */
+/** The most bytes that the names of a repository's files may have together. */
 const maxBytes = 64 * 1024 * 1024

@@ -66,7 +66,7 @@ export async function addNote(
 ): Promise<void> {
   const gitDir = workspace.privateGitDir
   const blob = await gitText(git, { gitDir, args: ['hash-object', '-w', '--stdin'], input: text })
-  // The blob's id, so that git uses the text unchanged.
+  // Passes the id of a blob instead of the text, so that git uses the text unchanged.
   const args = ['notes', `--ref=${agentTraceRef}`, 'add', '-f', '-C', blob, commit]
   await gitOrThrow(git, { gitDir, args, env: noteIdentity })
 }

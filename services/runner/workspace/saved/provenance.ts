@@ -83,8 +83,9 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
 const othersNote = 'others'
 
 /**
- * A commit of the branch's files on top of the turns. If the branch only grew, everything that the turns lack is new. A rewritten branch can bring
- * back lines that a turn has removed since. Blame then also follows the published commit, through the commits that others made on top of it.
+ * Makes a commit with the files of `now`, the branch's commit. If the branch only grew since `head`, the parent is `tip`, so the lines that the turns
+ * lack belong to the new commit. A branch that was rewritten can bring back lines that a turn had removed. Then there are more parents, through which
+ * blame finds where those lines came from: the commits of others, and the published commit.
  */
 async function othersCommit(
   request: ProvenanceRequest,
