@@ -86,14 +86,14 @@ export const credentialNames = {
 } as const
 export type NamedCredential = keyof typeof credentialNames
 
-/** The account as which we read from the code host on a person's behalf, in words for sentences. */
+/** Words for the account with which we read from the code host for a person. */
 export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
   ownToken === undefined ? 'your account' : credentialNames.own_token
 
 /** Words that say where the owner of `GITHUB_TOKEN` can change its permissions. */
 export const tokenPage = 'on GitHub: Settings, Developer settings, Personal access tokens'
 
-/** A sentence for people: which permissions are missing, for what, and where to grant them. */
+/** A sentence that says which permissions are missing, and where people can grant them. */
 export function missingSentence(
   missing: readonly (readonly [string, PermissionLevel])[],
   credential: Credential = 'person',

@@ -22,7 +22,7 @@ export const noFigures = {
   pullRequests: 0,
   /** The merged pull requests, counted on the day of the merge. */
   mergedPullRequests: 0,
-  /** `costUsd`, divided by who paid: the server, or a project or person with a key of their own. */
+  /** `costUsd` split by payer: the server, or a project or a person with a key of their own. */
   serverCostUsd: 0,
   projectCostUsd: 0,
   personCostUsd: 0,

@@ -41,7 +41,7 @@ export const DeliveryReceived = event('DeliveryReceived', 1, {
   content: z.object({
     installationId: Id,
     repositoryId: Id,
-    /** The number of the pull request that the delivery is about. */
+    /** The number of the pull request to which the delivery refers. */
     pullRequest: z.int().nullable(),
     issue: z.int().nullable(),
     headCommit: z.string().max(64).nullable(),

@@ -24,14 +24,14 @@ export interface Call<
   readonly answer: A
   /** For a call that answers with a file instead of JSON: the file's media type, and the name to save the file under. */
   readonly file?: { readonly type: string; readonly name: string }
-  /** Refusals of this call, in addition to those that every call can have. */
+  /** The refusals that this call can have, in addition to those of every call. */
   readonly faults: readonly FaultCode[]
 }
 
 export type AnyCall = Call<Route, z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 export type ParamsOf<C extends AnyCall> = z.output<C['params']>
 export type QueryOf<C extends AnyCall> = z.output<C['query']>
-/** What a client sends: fields with a default may be left out. */
+/** The query as a client sends it: fields with a default may be left out. */
 export type QueryInputOf<C extends AnyCall> = z.input<C['query']>
 export type BodyOf<C extends AnyCall> = z.output<C['body']>
 export type BodyInputOf<C extends AnyCall> = z.input<C['body']>

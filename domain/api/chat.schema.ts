@@ -40,7 +40,7 @@ export const ChatMessage = z.object({
   updatedAt: Moment,
   /** The status of a person's message; `completed` for messages of agents and the system. */
   status: CommandStatus,
-  /** The execution that the message started, or that produced it. */
+  /** The execution that the message started, or that wrote the message. */
   executionId: z.string().nullable(),
   /** The message was sent to a turn that another message had started. */
   isSteering: z.literal(true).optional(),
@@ -63,7 +63,7 @@ export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said', 'artifac
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
-  /** The message that contains a person's command; `null` for what the agent did. */
+  /** The id of the message with a person's command; `null` for other entries. */
   messageId: z.string().nullable(),
   /** The execution of the entry; `null` for a queued command. */
   executionId: z.string().nullable(),
@@ -81,7 +81,7 @@ export const LogEntry = z.object({
   deletions: z.number().nullable(),
   summary: z.string().nullable(),
   output: z.string().nullable(),
-  /** The kept images that the tool returned; absent where there are none. */
+  /** The images that the tool returned and that were kept; absent without such images. */
   images: z.array(ShownImage).optional(),
   /** How many further images the tool returned that were not kept. */
   imagesLeftOut: z.number().optional(),

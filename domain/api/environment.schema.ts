@@ -12,11 +12,11 @@ const environment = {
   since: z.iso.datetime().nullable(),
   /** When the setup ended that made the kept environment. */
   builtAt: z.iso.datetime().nullable(),
-  /** How long that setup took. */
+  /** How long the setup took that made the kept environment. */
   seconds: z.number().nullable(),
   /** The size of the kept environment on disk. */
   bytes: z.int().nullable(),
-  /** A sentence that says why the environment that the last setup made was not kept. */
+  /** Why the environment of the last setup was not kept, as a sentence; `null` when it was kept. */
   reason: z.string().nullable(),
   /** Whether tasks use an earlier environment, although the last setup failed. */
   usesEarlier: z.boolean(),

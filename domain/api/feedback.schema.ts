@@ -1,4 +1,4 @@
-/** Feedback on a task's pull request: what people wrote, which checks failed, and how that is handled. */
+/** Feedback on a task's pull request: people's reviews and comments, failed checks, and how they are handled. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import {

@@ -10,7 +10,7 @@ const cannotBeKept = { error: saying('contains characters that cannot be stored,
 
 export const Text = z.string().refine(canBeKept, cannotBeKept)
 
-/** A schema for trimmed text that is not blank; `sentence` is the error for a blank one. */
+/** A schema for trimmed text that is not blank. `sentence` is the error for a blank text. */
 export const required = (sentence: string, max: number) =>
   z
     .string({ error: ({ input }) => (input === undefined || input === null ? sentence : undefined) })

@@ -18,7 +18,7 @@ const query = {
   from: Day.optional(),
   to: Day.optional(),
   by: z.enum(groupings).default('week'),
-  /** The person's own tasks, or everybody's. Everybody's are for administrators only, and the request is recorded in the audit log. */
+  /** The person's own tasks, or everybody's. Only administrators may request everybody's, and the audit log records their request. */
   scope: z.enum(scopes).default('own'),
 }
 

@@ -1,4 +1,4 @@
-/** Creating a task from a turn of another one, and undoing turns. */
+/** Creating a task from a turn of another task, and undoing turns. */
 import { z } from 'zod'
 import { ExecutionId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
@@ -41,7 +41,7 @@ export const undoTurn = defineWrite(forkRoutes.undoTurn, {
   }),
   answer: {
     task: Task,
-    /** The id of the undo, with which it can be undone. */
+    /** The id of the undo. With this id, the undo itself can be undone. */
     undoId: z.string(),
     /** Whether the files are already restored. If not, they are restored before the next message runs. */
     restored: z.boolean(),

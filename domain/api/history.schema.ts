@@ -104,7 +104,7 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
   query: { revision: z.coerce.number().int().min(0) },
   answer: {
     data: GitDiff,
-    /** False when the text of the diff was deleted, of which only the line counts remain. */
+    /** False when the diff was deleted, so that `data` has only its line counts. */
     kept: z.boolean(),
   },
   faults: ['not_found'],

@@ -11,7 +11,7 @@ import { EnvironmentName } from './projectSettings.schema.ts'
 const Name = z
   .string()
   .max(mcpLimits.nameLength, { error: saying(`can have at most ${mcpLimits.nameLength} characters.`) })
-  // In an agent's name for a tool, two underscores separate the name of the server from that of the tool.
+  // Agents name a tool `mcp__<server>__<tool>`, so no server's name may contain two underscores.
   .regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, 'Use letters, digits, hyphens and single underscores.')
 
 const Word = Text.max(mcpLimits.wordLength)
@@ -70,7 +70,7 @@ export const McpServerInput = z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('header'),
         name: HeaderName,
-        /** Leave it out to keep the stored value. */
+        /** The value of the header; left out to keep the stored value. */
         value: HeaderValue.optional(),
       }),
       z.object({
@@ -100,7 +100,7 @@ export const SuggestedMcpServer = z.discriminatedUnion('kind', [
 ])
 export type SuggestedMcpServer = z.infer<typeof SuggestedMcpServer>
 
-/** The words about a server that the agent's program gets as arguments. */
+/** The parts of a server's settings that the agent's program gets as arguments. */
 const wordsOf = (server: McpServerInput): readonly unknown[] => [
   server.toolsOff.map((tool) => `mcp__${server.name}__${tool}`),
   server.kind === 'local' ? [server.command, server.args] : [],
@@ -223,7 +223,7 @@ export const endOwnMcpSignIn = defineWrite(mcpServerRoutes.endOwnMcpSignIn, {
 export const finishMcpSignIn = defineWrite(mcpServerRoutes.finishMcpSignIn, {
   summary: 'Ends a sign-in at an MCP server with what its page answered.',
   body: z.object({
-    /** The query in the address of the page that the sign-in returned to. */
+    /** The query of the address to which the sign-in returned. */
     query: Text.max(16_000),
   }),
   answer: { name: z.string(), projectId: ProjectId.nullable() },

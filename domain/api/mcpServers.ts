@@ -15,7 +15,7 @@ export const mcpServerRoutes = {
   finishMcpSignIn: { method: 'POST', path: '/mcp-sign-in' },
 } as const satisfies Routes
 
-/** The page that a sign-in returns to. */
+/** The path of the page to which a sign-in returns. */
 export const mcpCallbackPath = '/mcp/callback'
 
 export const mcpLimits = {

@@ -29,7 +29,7 @@ const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes
   error: saying('can have at most 32 KiB.'),
 })
 
-/** A variable. A variable `PATH` adds folders, below the workspace or the home, in which the sandbox searches for programs. */
+/** An environment variable. `PATH` lists further folders, in the workspace or the home, in which the sandbox searches for programs. */
 export const ProjectVariable = z
   .object({ name: AnyName, value: Value })
   .superRefine(({ name, value }, { addIssue }) => {
@@ -143,7 +143,7 @@ const ShownIssueRule = z.object({
   mentions: z.boolean(),
 })
 
-/** What was decided about an issue that somebody with the necessary permission requested as a task. */
+/** The decision about an issue, after somebody with the necessary permission requested a task for it. */
 const IssueDecision = z.object({
   number: z.number(),
   title: z.string(),
@@ -234,7 +234,7 @@ export const DetectedEnvironment = z.object({
   found: z.array(z.object({ file: z.string(), says: z.string() })),
   /** The proposed setup command; empty for none. */
   setupCommand: z.string(),
-  /** The hosts that the proposed setup command needs, each with the file because of which it is needed. */
+  /** The hosts that the proposed setup command needs, each with the file that makes it necessary. */
   hosts: z.array(HostSuggestion),
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
   /** Ports on which the repository's own programs listen. */

@@ -1,4 +1,4 @@
-/** What an agent asks a person while it works: questions, plans to approve, permissions and forms. */
+/** An agent's questions to a person: questions with options or text, plans to approve, permissions and forms. */
 import { z } from 'zod'
 import { Position } from '../kernel/event.schema.ts'
 import { QuestionId, TaskId } from '../kernel/ids.schema.ts'
@@ -19,7 +19,7 @@ export const ShownQuestion = z.object({
   options: z.array(QuestionOption),
   /** The fields of a form; empty for other questions. */
   fields: z.array(FormField),
-  /** For a permission: what 'always in this task' would allow, in the agent's notation. */
+  /** For a permission: the rules that the answer 'always in this task' would add, in the agent's notation. */
   rules: z.array(z.string()),
   /** Whether an answer may contain text, alone or beside a choice. */
   allowsText: z.boolean(),
@@ -32,7 +32,7 @@ export const ShownQuestion = z.object({
   answeredBy: z.string().nullable(),
   /** How the agent gets the answer: at once, or with the message that starts its next turn. */
   delivery: z.enum(['agent', 'next_turn']).nullable(),
-  /** Whether an agent that waited for the answer was given it. */
+  /** Whether the agent got the answer while it was waiting for it. */
   isDelivered: z.boolean(),
   position: Position,
   version: z.number(),

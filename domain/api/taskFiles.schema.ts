@@ -54,7 +54,7 @@ export const findTaskFiles = defineRead(taskFileRoutes.findTaskFiles, {
     path: Text.max(taskFileLimits.pathLength)
       .refine(isRepositoryPath, { error: saying('is not a path within the repository.') })
       .optional(),
-    /** Asks for a whole file. */
+    /** Set to get the whole file, for a download. */
     download: z.literal('true').optional(),
   },
   answer: {
@@ -65,7 +65,7 @@ export const findTaskFiles = defineRead(taskFileRoutes.findTaskFiles, {
     /** How many more entries the folder has. */
     leftOut: z.number().optional(),
     file: TaskFile.optional(),
-    /** Missing in the answer to a search. */
+    /** Where the files were read; missing in the answer to a search. */
     from: FilesFrom.optional(),
   },
   faults: ['not_found', 'not_initialized'],

@@ -65,7 +65,7 @@ export function momentAfter(event: string, ms: number): string {
 
 const named = /^(t?)(\d{1,15})(?:\+(\d{1,9})s)?$/
 
-/** For the name of a moment, the milliseconds between the event in the name and the moment. */
+/** The milliseconds from the event that the name of a moment contains to the moment itself. */
 export function sinceEvent(moment: string): number {
   return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }

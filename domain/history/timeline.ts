@@ -294,7 +294,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
   }
 }
 
-/** Adds a row if the branch has got further ahead of the base than the commits explain that tool calls reported. */
+/** Adds a row for new commits on the branch that no tool call reported. */
 function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   const more = event.data.ahead - reading.ahead - reading.told
   reading.ahead = event.data.ahead

@@ -5,7 +5,7 @@ export type Input<Data> =
   | { readonly kind: 'read'; readonly data: Data }
   | { readonly kind: 'refused'; readonly sentence: string; readonly field: string | undefined }
 
-/** Reads input by a schema. An error has the schema's own sentence for it, or a sentence from here in place of zod's. */
+/** Reads input by a schema. The sentence of an error comes from the schema. If the schema has none, this file's sentence replaces zod's. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown): Input<z.output<S>> {
   const result = schema.safeParse(input, { error: sentenceOf })
   if (result.success) return { kind: 'read', data: result.data }

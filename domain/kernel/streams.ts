@@ -8,7 +8,7 @@ export const taskStream = (taskId: string): string => `task-${taskId}`
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
 /** The events of a single write that has an `Idempotency-Key` or an effect outside the log. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** An account at the code host, and to which user it belongs. `id` is the user id that a person gets who signs up with the account. */
+/** Users' claims to an account at the code host. `id` is the user id that a person gets who signs up with the account. */
 export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */

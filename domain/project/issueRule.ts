@@ -15,7 +15,7 @@ export const issueLimits = {
   /** The most tasks that are created from a project's issues per hour and per day. Further issues wait. */
   anHour: 5,
   aDay: 20,
-  /** The most decisions that a project's settings show: the latest. */
+  /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
    * A project remembers issues that did not become tasks: all that wait for the limit per hour or day, at most this many that wait for something

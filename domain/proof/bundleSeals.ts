@@ -121,7 +121,7 @@ interface OutsideSeal {
   readonly revision: number | undefined
 }
 
-/** Parses a line of a file of seals; `undefined` when the line is not a seal. */
+/** Parses a line with a seal; `undefined` when the line is not a seal. */
 export function sealIn(line: string): OutsideSeal | undefined {
   const json = unambiguousJson(line)
   // The header of a bundle also has a checkpoint, but does not count as a seal, because a bundle must not confirm itself.
@@ -137,7 +137,7 @@ export function sealIn(line: string): OutsideSeal | undefined {
 
 const twoHistories = 'The log has two histories under one key.'
 
-/** Compares a bundle with seals from elsewhere, given as one line each. */
+/** Compares a bundle with seals from elsewhere. Each of the `lines` is a seal. */
 export function witnessOf(
   bundle: SealedBundle,
   lines: Iterable<string>,
@@ -223,7 +223,7 @@ function foundFaults() {
   }
 }
 
-/** The signed heads of a seal; or, if no known key signed it, words for whoever signed it. */
+/** The heads of a seal, and whether they are signed. If no known key signed the seal, words for its signer. */
 function signedSeal(
   { note, heads: headsNote, claimed }: OutsideSeal,
   identity: LogIdentity,

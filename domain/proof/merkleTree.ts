@@ -78,8 +78,8 @@ export function nodesOf(start: number, end: number): readonly Node[] {
 }
 
 /**
- * The subtrees for the proof that a leaf is in a tree of `size` leaves. The proof has a hash for each list, from the leaf's sibling up: `combine`
- * makes it from the hashes of the listed subtrees. Throws a RangeError when the tree has no leaf `index`.
+ * The subtrees for the proof that leaf `index` is in a tree of `size` leaves: a list for each hash of the proof, from the leaf's sibling up.
+ * `combine` makes the hash from the hashes of the listed subtrees. Throws a RangeError when the tree has no such leaf.
  */
 export function inclusionPath(index: number, size: number): readonly (readonly Node[])[] {
   checkNumbers(index, size)
@@ -135,7 +135,7 @@ export function verifyInclusion(
   return last === 0 && isSame(hash, root)
 }
 
-/** The size and root of a tree, as in a signed head. */
+/** The size and root of a tree. */
 export interface TreeHead {
   readonly size: number
   readonly root: Hash

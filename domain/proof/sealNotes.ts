@@ -21,7 +21,7 @@ export interface SealNotes {
   readonly heads: string
 }
 
-/** The name with which a checkpoint over the last events of all streams is signed. It contains the size of the log. */
+/** The origin of a checkpoint over the last events of all streams. It contains the size of the log. */
 export const headsOriginOf = (identity: LogIdentity, size: number): string =>
   `${originOf(identity)}/heads/${size}`
 

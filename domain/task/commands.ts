@@ -19,7 +19,7 @@ import type {
   WorkspaceChanged,
 } from './events.ts'
 
-/** The attempt of an execution from which a report comes. Reports of other attempts than the current one are refused. */
+/** The attempt from which a report about an execution comes. Reports of other attempts than the current one are refused. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -139,7 +139,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** The model and effort for the next turns. An absent member does not change. A `null` agent means the task's current agent. */
+      /** The model and effort for the next turns. An absent `name` or `effort` stays as it is. A `null` agent means the task's current agent. */
       readonly model?: {
         readonly agent: AgentName | null
         readonly name?: string | null

@@ -60,7 +60,7 @@ const Tree = ObjectName.nullable()
 /** A name chosen by a program in the sandbox. Names are not sealed, so they must be short. */
 const Named = z.string().max(200)
 
-/** The last event of the terminal's stream at the time of the event that contains this. It links the hash chains of the two streams. */
+/** The last event of the terminal when an execution ended. It links the hash chain of the terminal's stream to the chain of the task's. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
@@ -337,7 +337,7 @@ export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: Unrea
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   /** The id of the original task. */
   data: z.object({ taskId: TaskId }),
-  /** `title` is the original's title. `baseCommit` is the commit from which both tasks start; `null` if the original has none (yet). */
+  /** `title` is the original's title. `baseCommit` is the commit from which both tasks start; `null` if the original has no such commit. */
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 

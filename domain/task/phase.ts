@@ -12,7 +12,7 @@ export interface Execution {
   /** How many times a runner has claimed the execution; 0 before the first claim. */
   readonly attempt: number
   readonly cancelRequested: boolean
-  /** The ids of messages that were sent after the cancellation was requested. The queue goes on with them. */
+  /** The ids of messages that were sent after the cancellation was requested. Because of them, the queue continues after the cancellation. */
   readonly sentSinceCancel: readonly string[]
   readonly statusBefore: EndStatus | 'pending'
 }

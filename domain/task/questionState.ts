@@ -4,7 +4,7 @@ import type { RecordedOf } from '../kernel/event.ts'
 import type { TaskEvent } from './events.ts'
 import type { AgentMode, questionEvents, QuestionKind } from './questionEvents.ts'
 
-/** A question that is open, or that was answered but whose answer the agent has not got yet. */
+/** An open question, or an answered question whose answer the agent has not got yet. */
 export interface PendingQuestion {
   readonly executionId: string
   readonly kind: QuestionKind

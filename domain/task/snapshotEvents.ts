@@ -46,7 +46,7 @@ export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
   }),
 })
 
-/** Another task was created from a turn of this one. */
+/** Another task was created from a turn of this task. */
 export const TaskForked = event('TaskForked', 1, {
   data: z.object({ taskId: TaskId, executionId: ExecutionId }),
   content: z.object({ title: z.string() }),

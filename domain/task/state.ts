@@ -70,7 +70,7 @@ export interface LiveTask {
   readonly pullRequest: TaskPullRequest | null
   /** The id of the request for a publication that has no outcome yet. */
   readonly pullRequestRequest: string | null
-  /** Whether the last request failed because the owner was not connected to the code host. */
+  /** Whether the last publication failed because the owner was not connected to the code host. */
   readonly lostAccess: boolean
   /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean

@@ -174,12 +174,12 @@ function ended(
   }
 }
 
-/** The milliseconds from one time to a later time. Different clocks may reverse the order of two times, so the result is at least 0. */
+/** The milliseconds from one time to another; 0 if the clocks of different machines have reversed the order of the two times. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 const dayOf = (at: string): string => at.slice(0, 10)
 
-/** The row in which a turn is counted: that of the day of its request, its agent, the model that it used most, and its payer. */
+/** The row in which a turn is counted, given by the day of its request, its agent, the model that it used most, and its payer. */
 function placeOf(turn: OpenTurn): DayFigures {
   return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn), payer: turn.payer }
 }

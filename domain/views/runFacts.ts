@@ -90,7 +90,7 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
-/** The milliseconds from one time to a later time. Different clocks may reverse the order of two times, so the result is at least 0. */
+/** The milliseconds from one time to another; 0 if the clocks of different machines have reversed the order of the two times. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 /** The total time of the task's turns and commands up to `now`, in milliseconds. */

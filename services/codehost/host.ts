@@ -29,7 +29,7 @@ export interface Host {
   readonly comments: Comments
   readonly issues: Issues
   readonly codes: Codes
-  /** The OAuth client to which people sign in with this code host. */
+  /** The OAuth client for which this code host signs people in. */
   readonly client: OAuthClient
   readonly clock: Clock
   readonly extension: Extension

@@ -1,4 +1,4 @@
-/** Refusals of requests: the only type that the code host throws for them. They are answered as JSON, plain text or a page. */
+/** The error that the local code host throws to refuse a request. It is answered as JSON, as plain text or as a page. */
 
 /** One entry of GitHub's `errors`. */
 export interface FieldFault {

@@ -7,7 +7,7 @@ import { admission, type AdmissionOptions } from '#platform/commands/admission.t
 import { commandRoutes } from './routes/routes.ts'
 import type { CommandServices } from './services.ts'
 
-/** Those of the command routes' services that come from the engines. */
+/** The services that the command routes use, as far as the engines provide them. */
 export type CommandEngines = Omit<
   CommandServices,
   'admission' | 'agents' | 'models' | 'publicUrl' | 'serialized'

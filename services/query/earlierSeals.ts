@@ -1,4 +1,4 @@
-/** The earlier seals that an audit bundle lists, each with a proof that its log is the beginning of the log under the bundle's own seal. */
+/** The earlier seals that an audit bundle lists, each with a proof that it sealed the beginning of the same log as the bundle's own seal. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { toBase64 } from '#domain/kernel/base64.ts'
 import { sealStream } from '#domain/kernel/streams.ts'

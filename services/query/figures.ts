@@ -17,7 +17,7 @@ import type { Documents } from '#platform/reads/documents.ts'
 
 const batch = 1_000
 
-/** The sums over a period, for the tasks of one owner, or for everybody's with the owner `null`. */
+/** The sums over a period, for the tasks of one owner. With the owner `null`, for everybody's tasks. */
 export async function sumFigures(
   documents: Pick<Documents, 'find'>,
   { owner, by, period }: { readonly owner: string | null; readonly by: Grouping; readonly period: Period },

@@ -6,7 +6,7 @@ import { queryRoutes } from './routes/routes.ts'
 import type { QueryServices } from './services.ts'
 import { taskRecords } from './taskRecord.ts'
 
-/** Those of the query routes' services that come from the engines. */
+/** The services that the query routes use, as far as the engines provide them. */
 export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]

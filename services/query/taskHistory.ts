@@ -39,7 +39,7 @@ export async function historyPage(
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<HistoryPage> {
   const [taskFrom = 0, terminalFrom = 0] = (after ?? '0.0').split('.').map(Number)
-  // The terminal is read first. Then the task's events, which the terminal's events follow, exist by the time when they are read.
+  // The terminal is read first. So the task's events that the terminal's events follow are already in the log when the task's stream is read.
   const terminal = await readable(log, terminalStream(taskId), terminalFrom, limit)
   const task = await readable(log, taskStream(taskId), taskFrom, limit)
   const items = firstOf(

@@ -37,13 +37,13 @@ export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'
   return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)
 }
 
-/** Records the outcome of the latest requested clean-up. The outcome of an older one is ignored. */
+/** Records the outcome of a clean-up. The outcome of an older request than the latest is ignored. */
 export function settleCleanUp(
   { cleanUp, phase }: LiveTask,
   { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
   if (cleanUp.request !== requestId) return []
-  // Otherwise the next workspace must have the work of the branch, or a turn is already making a workspace.
+  // The next workspace starts from the base branch if all work was merged, the branch is gone, and no turn is already making a workspace.
   const begins = cleanUp.work === 'merged' && isBranchGone(branch) && !('execution' in phase)
   return [TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })]
 }

@@ -8,11 +8,14 @@ const asked = { requestId: z.string() }
 /** A person requested the clean-up. `TaskCleanedUp` records its outcome. Before this outcome, a person can request the clean-up again. */
 export const TaskCleanUpRequested = fact('TaskCleanUpRequested', asked)
 
-/** Where else the workspace's work is. `merged`: in the merged branch or the base. `saved`: in the last snapshot. `unknown`: no workspace existed. */
+/**
+ * The place that also has the workspace's work. `merged`: the merged branch or the base. `saved`: the last snapshot. `unknown`: there was no
+ * workspace.
+ */
 export const workPlaces = ['merged', 'saved', 'unknown'] as const
 export type WorkPlace = (typeof workPlaces)[number]
 
-/** The runner has checked the workspace and begins to remove it. It goes on even if the task is continued. */
+/** The runner has checked the workspace and will now remove it, even if the task is continued. */
 export const TaskCleanUpBegun = fact('TaskCleanUpBegun', { work: z.enum(workPlaces) })
 
 export const TaskCleanedUp = fact('TaskCleanedUp', {

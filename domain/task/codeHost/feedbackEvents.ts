@@ -23,7 +23,7 @@ export const CheckCounts = z.object({
 })
 export type CheckCounts = z.infer<typeof CheckCounts>
 
-/** The result of the reviews changed, or the result of the checks. */
+/** The result of the reviews or the result of the checks changed. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
     /** `null` when no review is required and no reviewer approved or requested changes. */

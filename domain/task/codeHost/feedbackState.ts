@@ -1,4 +1,4 @@
-/** Feedback in the state of a task: which feedback is already known, and how far it was handled. */
+/** Feedback in the state of a task: which feedback was recorded, and how it has been handled. */
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { TaskEvent } from '../events.ts'
 import type { FeedbackKind } from './feedbackEvents.ts'

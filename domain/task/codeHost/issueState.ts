@@ -1,4 +1,4 @@
-/** Events and state about a task's issue, and about the comment on it that links to the task. The code host's ids and names are content. */
+/** Events and state about a task's issue, and about our comment that links to the task. The code host's ids and names are content. */
 import { event, fact, type EventOf } from '../../kernel/event.schema.ts'
 import type { RecordedOf } from '../../kernel/event.ts'
 import { z } from 'zod'

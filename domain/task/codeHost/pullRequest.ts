@@ -60,7 +60,7 @@ export function requestPullRequest(
 }
 
 /**
- * Whether the task has no changes for which to open a pull request. False while no changes were recorded.
+ * Whether a new pull request would be empty: the files have not changed, and no pull request is open. `false` also while the changes are unknown.
  */
 export function hasNoChanges({
   changedFiles,
@@ -86,7 +86,7 @@ export function settlePullRequest(
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
-  // A turn may have ended during the publication. The commit then lacks its work, so another update is requested.
+  // A turn may have ended during the publication. The published commit then lacks the turn's work, so another update is requested.
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
@@ -220,7 +220,7 @@ export function automaticUpdate(
 
 /**
  * The events after a turn that open a draft pull request, which later turns update. None when the task has no changes, or already has or had a pull
- * request, and none for a task that is compared with alternatives, because a person must choose between these first.
+ * request, and none for a task that is compared with alternatives, because a person must first choose one of them.
  */
 export function firstDraft(
   { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,

@@ -1,4 +1,4 @@
-/** git over HTTP: runs `git http-backend` as a CGI program, and streams requests to it and its answers back. */
+/** git over HTTP: runs `git http-backend` as a CGI program, and streams requests to git and answers to the client. */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import type { Account } from '../state/accounts.ts'

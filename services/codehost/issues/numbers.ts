@@ -12,7 +12,7 @@ export function nextNumber(
   return numbers.reduce((most, number) => Math.max(most, number), 0) + 1
 }
 
-/** The state in which the issue or pull request with this number has `updatedAt` set to `now`; `undefined` when none has this number. */
+/** Sets `updatedAt` of the issue or pull request with this number to `now`, and returns the new state; `undefined` when none has this number. */
 export function touchedNumber<Kept extends Pick<State, 'issues' | 'pullRequests'>>(
   state: Kept,
   repository: Pick<Repository, 'id'>,

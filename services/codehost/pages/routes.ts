@@ -88,7 +88,7 @@ export function showRefusal(ctx: Context, refusal: Refusal): void {
 
 const bar = (ctx: Context, viewer: Account | undefined) => ({ login: viewer?.login, returnTo: ctx.url })
 
-/** The path to which to return, or `/` if it is not a path on this site, so that no address can lead people to another site. */
+/** The path to which the browser returns. If `asked` is not a path on this site, it is `/`, so that nobody is led to another site. */
 const returnPath = (asked: unknown): string =>
   typeof asked === 'string' && /^\/(?![/\\])[\w\-./~%?=&+]*$/.test(asked) ? asked : '/'
 

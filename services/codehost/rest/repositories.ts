@@ -22,7 +22,7 @@ const NewRepository = z.object({
   private: z.boolean().nullish(),
 })
 
-/** For each role, one of the four permissions that GitHub names in the field `permission`. */
+/** The value of GitHub's field `permission` for each role. */
 const permissionOf = {
   admin: 'admin',
   maintain: 'write',

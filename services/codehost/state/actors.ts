@@ -1,4 +1,4 @@
-/** Who acts on the code host, with the token of which App, and facts about the author of a pull request. */
+/** Types for who acts on the code host, and for facts about a pull request and its author. */
 import { accountOf, type Account } from './accounts.ts'
 import type { Label } from './issueRecords.ts'
 import type { PullRequest, Repository, State } from './stateSchema.ts'
@@ -22,7 +22,7 @@ export type Caller =
       readonly appId: number
     }
 
-/** Facts about a pull request with which its answer is written: its labels, and the account of its author. */
+/** Facts that the API's answers about a pull request contain: its labels, and the account of its author. */
 export interface AboutPull {
   readonly labels: readonly Label[]
   readonly account: Account | undefined

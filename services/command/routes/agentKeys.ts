@@ -1,4 +1,4 @@
-/** The write of a person's own keys for the models of agents. A key is stored in the vault, and never in an event. */
+/** The route that sets and removes a person's own keys for the models of agents. A key is stored in the vault, and never in an event. */
 import { setAgentKey } from '#domain/api/agentKeys.schema.ts'
 import { endingOf } from '#domain/agentKeys.ts'
 import { userStream } from '#domain/kernel/streams.ts'

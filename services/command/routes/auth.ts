@@ -1,4 +1,4 @@
-/** The writes for the signed-in person's account: profile, onboarding, connection to the code host, sessions, and deletion. */
+/** The routes that change the signed-in person's account: profile, onboarding, connection to the code host, sessions, and deletion. */
 import {
   completeOnboarding,
   deleteAccount,

@@ -1,4 +1,4 @@
-/** The writes for a task's chat and its queue of messages. */
+/** The routes that change a task's chat and its queue of messages. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   editMessage,

@@ -1,4 +1,4 @@
-/** The write that cleans up a task after its pull request: it removes the branch at the code host and the workspace on the runner. */
+/** The route that cleans up a task after its pull request: it removes the branch at the code host and the workspace on the runner. */
 import { v5 as uuidv5 } from 'uuid'
 import { cleanUpTask } from '#domain/api/cleanUp.schema.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

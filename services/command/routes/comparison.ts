@@ -1,4 +1,4 @@
-/** The write that creates an alternative to a task: the same task with another agent, model or message, from the same commit. */
+/** The route that creates an alternative to a task: the same task with another agent, model or message, from the same commit. */
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { addAlternative } from '#domain/api/comparison.schema.ts'

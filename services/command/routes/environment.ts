@@ -1,4 +1,4 @@
-/** The write that asks a runner to rebuild a project's environment: to run its setup command again for later tasks. */
+/** The route that asks a runner to rebuild a project's environment: to run its setup command again for later tasks. */
 import { rebuildProjectEnvironment } from '#domain/api/environment.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { signedIn } from '#platform/http/guards.ts'

@@ -1,4 +1,4 @@
-/** The writes for feedback on a pull request, and the write that makes the pull request a draft or ready for review. */
+/** The routes that handle feedback on a pull request, and the route that makes the pull request a draft or ready for review. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   answerFeedback,

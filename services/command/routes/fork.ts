@@ -1,4 +1,4 @@
-/** The write that creates a task from a turn of another task. */
+/** The route that creates a task from a turn of another task. */
 import { v5 as uuidv5 } from 'uuid'
 import { forkTask } from '#domain/api/fork.schema.ts'
 import { titleOf } from '#domain/api/tasks.ts'

@@ -1,4 +1,4 @@
-/** The write of a person's own instructions and commands for agents. */
+/** The route that changes a person's own instructions and commands for agents. */
 import { updateInstructions } from '#domain/api/instructions.schema.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { user as userDecider } from '#domain/user/user.ts'

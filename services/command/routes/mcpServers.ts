@@ -1,4 +1,4 @@
-/** The writes and tests of MCP servers. The value of a header is stored in the vault, and never in an event. */
+/** The routes that change and test MCP servers. The value of a header is stored in the vault, and never in an event. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   setOwnMcpServers,

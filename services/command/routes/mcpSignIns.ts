@@ -1,4 +1,4 @@
-/** The writes that begin, finish and end sign-ins at remote MCP servers. Tokens are stored in the vault, and never in an event. */
+/** The routes that begin, finish and end sign-ins at remote MCP servers. Tokens are stored in the vault, and never in an event. */
 import {
   beginOwnMcpSignIn,
   beginProjectMcpSignIn,

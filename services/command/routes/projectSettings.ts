@@ -1,4 +1,4 @@
-/** The writes of a project's settings and secrets. A secret is stored in the vault, and never in an event. */
+/** The routes that change a project's settings and secrets. A secret is stored in the vault, and never in an event. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   removeProjectSecret,

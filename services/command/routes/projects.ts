@@ -1,4 +1,4 @@
-/** The writes of projects, and the write that creates a repository at the code host. */
+/** The routes that create, change, sync and delete projects, and the route that creates a repository at the code host. */
 import { viewerOf } from '#domain/appPermissions.ts'
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
@@ -78,7 +78,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   route(syncProject, signedIn, ownProject, async ({ params, ...request }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
-    // A repeated request starts no sync, because its command at the end may have taken effect already, and then the sync would never end.
+    // A repeated request starts no sync: if the end of the first sync is already recorded, no event would end a second one.
     if (!request.again)
       await executeOnProject(
         services,

@@ -1,4 +1,4 @@
-/** The write that requests a pull request and waits for the outcome. */
+/** The route that requests a pull request and waits for the outcome. */
 import { v5 as uuidv5 } from 'uuid'
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { Fault, faultCodes, type FaultDetails } from '#domain/kernel/errors.ts'
@@ -72,7 +72,7 @@ async function waitOf({ access, codeHost }: CommandServices, userId: string): Pr
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }
 }
 
-/** A proposed title and body, if the person did not write both. `null` for an open pull request, which keeps its title and body. */
+/** A proposed title and body. `null` if the person wrote both, and for an open pull request, which keeps its title and body. */
 async function proposed(
   services: CommandServices,
   taskId: string,

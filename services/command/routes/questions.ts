@@ -1,4 +1,4 @@
-/** The write that answers a question of an agent. */
+/** The route that answers a question of an agent. */
 import { v5 as uuidv5 } from 'uuid'
 import { answerQuestion } from '#domain/api/questions.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -45,7 +45,7 @@ async function questionNow(
   return found
 }
 
-/** Throws the refusal of an answer, with the question and the answer that counts in it. */
+/** Throws the refusal again. If the question already has an answer, or was withdrawn, the refusal then contains the question. */
 async function withQuestion(
   services: CommandServices,
   taskId: string,

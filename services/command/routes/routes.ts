@@ -1,4 +1,4 @@
-/** All writes of the API. */
+/** All routes of the API that change something. */
 import { agentKeyRoutes } from './agentKeys.ts'
 import { authRoutes } from './auth.ts'
 import { chatRoutes } from './chat.ts'

@@ -1,4 +1,4 @@
-/** The writes of tasks: preparing, creating, changing, running, stopping and deleting them. */
+/** The routes that prepare, create, change, run, stop and delete tasks. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   cancelTask,
@@ -151,7 +151,7 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
   route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
     const { taskId, branch, agent, codexModel = null } = body
     const { state } = await services.commands.load(task, taskStream(taskId))
-    // A task that exists needs no preparation. This does not depend on its owner.
+    // A task that exists needs no preparation, even if it belongs to somebody else.
     if (state.kind !== 'none') return { success: true as const }
     const request = {
       taskId,

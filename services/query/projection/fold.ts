@@ -184,7 +184,7 @@ async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promis
   }
 }
 
-/** By stream, why it cannot be read: for those streams of the batch whose first events were removed from the log. Known streams are not checked. */
+/** Finds streams in the batch whose first events were removed from the log, and why each cannot be read. Known streams are not checked. */
 async function withoutBeginning(
   fold: OpenFold,
   stored: readonly LogRecord[],

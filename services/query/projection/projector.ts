@@ -52,7 +52,7 @@ interface Projector extends ProjectorEngines {
   /** The fold into the live read models; `null` while no read model is live. */
   fold: Fold | null
   subscription: Subscription | null
-  /** By stream, the first event that is not folded: for the streams in quarantine whose documents are marked and whose viewers know this. */
+  /** The streams in quarantine whose documents are marked, each with the revision of the first event that is not folded. */
   readonly setAside: Map<string, number>
 }
 

@@ -8,7 +8,9 @@ import { besides, openFold, placed } from './fold.ts'
 
 export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
-/** A part of the work. `names` has the name of the new generation for each collection. The part folds the streams of part `index` of `of` parts. */
+/**
+ * A part of a rebuild. `names` has the name of the new generation for each collection. The streams are divided into `of` parts; this one is `index`.
+ */
 export interface Part {
   readonly names: Readonly<Record<string, string>>
   readonly index: number

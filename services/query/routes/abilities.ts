@@ -1,4 +1,4 @@
-/** The reads of skills, commands and subagents, of files to mention, and of a person's own instructions. */
+/** The routes that read skills, commands and subagents, files to mention, and a person's own instructions. */
 import { findProjectFiles, listProjectAbilities, listTaskAbilities } from '#domain/api/abilities.schema.ts'
 import { getInstructions } from '#domain/api/instructions.schema.ts'
 import { defaultAgent, type AgentName } from '#domain/agents.ts'

@@ -1,4 +1,4 @@
-/** The reads of the audit log, for administrators. Each read is recorded before it is answered, and is refused if it cannot be recorded. */
+/** The routes that read the audit log, for administrators. Each request is recorded before the answer, and is refused if it cannot be recorded. */
 import {
   exportAuditLog,
   listAuditLog,

@@ -1,4 +1,4 @@
-/** The read of the files that a task's agent left for people. */
+/** The route that lists the files that a task's agent left for people. */
 import { listArtifacts } from '#domain/api/artifacts.schema.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'

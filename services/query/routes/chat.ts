@@ -1,4 +1,4 @@
-/** The reads of a task's chat, command log, images and terminal. A page has the latest items, oldest first. */
+/** The routes that read a task's chat, command log, images and terminal. A page has the latest items, oldest first. */
 import {
   getChat,
   getCommands,
@@ -23,7 +23,7 @@ import type { Route } from '#platform/http/route.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
 
 const pageLength = 500
-/** The most messages with images, and the most tool calls with images, in an answer. */
+/** How many of the latest messages are searched for images, and how many of the latest tool calls with images are read. */
 const mostWithImages = 1_000
 
 export const chatRoutes: readonly Route<QueryServices>[] = [

@@ -1,4 +1,4 @@
-/** The read of a comparison: the original task and its alternatives. */
+/** The route that reads a comparison: the original task and its alternatives. */
 import { getComparison, type Compared } from '#domain/api/comparison.schema.ts'
 import { runFactsView, runningMsOf, type RunFactsDocument } from '#domain/views/runFacts.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'

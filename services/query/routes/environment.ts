@@ -1,4 +1,4 @@
-/** The read of a project's environment, which its setup command made for new tasks. */
+/** The route that reads a project's environment, which its setup command made for new tasks. */
 import { getProjectEnvironment } from '#domain/api/environment.schema.ts'
 import { projectEnvironmentsView, shownEnvironment } from '#domain/views/projectEnvironments.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'

@@ -1,4 +1,4 @@
-/** The reads of the feedback on a task's pull request. */
+/** The routes that read the feedback on a task's pull request. */
 import { feedbackPage } from '#domain/api/feedback.ts'
 import { listFeedback, readFeedbackMessage } from '#domain/api/feedback.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'

@@ -1,5 +1,6 @@
 /**
- * The reads of figures: of the person's own tasks or, for administrators, of everybody's tasks. The audit log records reads of everybody's figures.
+ * The routes that read figures: of the person's own tasks or, for administrators, of everybody's tasks. The audit log records requests for
+ * everybody's.
  */
 import { exportFigures, getFigures, type FiguresGroup } from '#domain/api/figures.schema.ts'
 import { figuresLimits, type Scope } from '#domain/api/figures.ts'

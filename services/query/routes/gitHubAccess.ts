@@ -1,4 +1,6 @@
-/** The read of a person's access through the App: the installations that the person's token can reach, and the person's requests to owners. */
+/**
+ * The route that reads a person's access through the App: the installations that the person's token can reach, and the person's requests to owners.
+ */
 import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
 import { missingAppPermissions } from '#domain/appStatus.ts'
@@ -60,7 +62,7 @@ export async function accessOf(
   if (answer.installations === null || !(await isTheirs(sources, token, returned)))
     throw new Fault('install_callback')
   if (answer.more > 0) return answer
-  // The person has the installation, so the answer is outdated and must be read again.
+  // The person has the installation, so the answer without it is outdated and must be read again.
   access.forget(name, answer)
   return answerTo({ again: false })
 }

@@ -1,5 +1,6 @@
 /**
- * The read of the App's status, for administrators. If a part of the status cannot be read, it says why, and the answer still has the other parts.
+ * The route that reads the App's status, for administrators. If a part of the status cannot be read, it says why, and the answer still has the other
+ * parts.
  */
 import { z } from 'zod'
 import type { AnswerOf } from '#domain/api/call.schema.ts'

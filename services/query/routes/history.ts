@@ -1,4 +1,4 @@
-/** The reads of a task's history, of the changes at a moment in it, of the state of its record, of its audit bundle, and of the log's seals. */
+/** The routes that read a task's history, its changes at a past moment, the state of its record, its audit bundle, and the log's seals. */
 import { RecordsExported, type AuditedRecords } from '#domain/audit.ts'
 import {
   getRecordedChanges,

@@ -1,4 +1,4 @@
-/** The reads of the MCP servers of a project and of a person. */
+/** The routes that read the MCP servers of a project and of a person. */
 import { getOwnMcpServers, getProjectMcpServers } from '#domain/api/mcpServers.schema.ts'
 import { mcpServersView } from '#domain/views/mcpServers.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'

@@ -1,4 +1,4 @@
-/** The reads of projects and their settings. */
+/** The routes that read projects and their settings. */
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.schema.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'

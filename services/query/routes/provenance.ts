@@ -1,4 +1,4 @@
-/** The read of the provenance of a file's lines: which turn and which tool call wrote them. */
+/** The route that reads the provenance of a file's lines: which turn and which tool call wrote them. */
 import { getProvenance } from '#domain/api/provenance.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** The read of an agent's questions. */
+/** The route that lists an agent's questions. */
 import { listQuestions } from '#domain/api/questions.schema.ts'
 import { questionsPage } from '#domain/api/questions.ts'
 import { questionsView, shownQuestion } from '#domain/views/questions.ts'

@@ -1,4 +1,4 @@
-/** All reads of the API. */
+/** All routes of the API that only read. */
 import { abilityRoutes } from './abilities.ts'
 import { authRoutes, githubRoutes } from './user.ts'
 import { adminRoutes } from './admin.ts'

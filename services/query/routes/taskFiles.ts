@@ -1,4 +1,4 @@
-/** The read of a task's files, for which a runner is asked. */
+/** The route that reads a task's files, for which it asks a runner. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { findTaskFiles, type TaskFile } from '#domain/api/taskFiles.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'

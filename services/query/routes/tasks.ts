@@ -1,4 +1,4 @@
-/** The reads of tasks, their changes and their pull requests. */
+/** The routes that read tasks, their changes and their pull requests. */
 import {
   getFileLines,
   getPullRequest,
@@ -159,7 +159,7 @@ function changedFiles(task: TaskDocument, services: QueryServices): Promise<Chan
   return changedFilesOf(services, task.id, task.recorded?.blob ?? null)
 }
 
-/** All files, of which some have an empty diff, so that all diffs together have at most `most` UTF-16 code units. */
+/** All files. So many diffs are left empty that all diffs together have at most `most` UTF-16 code units. */
 function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
   let left = most
   return files.map((file) => {

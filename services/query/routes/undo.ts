@@ -1,4 +1,4 @@
-/** The read that previews an undo. Its turns come from the log, and its files from the runner that has the workspace. */
+/** The route that previews an undo. Its turns come from the log, and its files from the runner that has the workspace. */
 import { randomUUID } from 'node:crypto'
 import { previewUndo } from '#domain/api/fork.schema.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
