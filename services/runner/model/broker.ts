@@ -283,7 +283,7 @@ function valueCounter(): (piece: Buffer) => number {
   let isInString = false
   let isEscaped = false
   return (piece) => {
-    // By index, because an iterator takes several times as long.
+    // Reads by index, because an iterator takes several times as long.
     for (let at = 0; at < piece.length; at += 1) {
       const byte = piece[at]
       if (!isInString) {

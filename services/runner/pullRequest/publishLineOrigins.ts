@@ -84,7 +84,7 @@ async function writeNotes(request: NotesRequest, origins: CommitOrigins, at: Dat
   await addNote(request, { commit, text: `${JSON.stringify(trace)}\n` })
 }
 
-/** The facts about the turns in `named`, as a note states them. */
+/** The facts that a note contains about the turns in `named`. */
 async function turnsNamed(
   deps: Deps,
   { taskId, origin }: LiveTask,

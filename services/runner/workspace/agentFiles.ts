@@ -83,7 +83,10 @@ export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void
   await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
 }
 
-/** Removes a folder with the `rm` program instead of Node: it works on open folders, so neither depth nor a race with an agent can lead it elsewhere. */
+/**
+ * Removes a folder with the `rm` program instead of Node: it works on open folders, so neither very deep folders nor an agent that moves folders
+ * meanwhile can lead it elsewhere.
+ */
 export async function removeFolder(dir: string, path: string): Promise<void> {
   // Users other than root cannot empty folders without the write permission.
   if (process.getuid?.() !== 0)

@@ -245,12 +245,12 @@ export async function refreshIndex(
   })
 }
 
-/** What a tree began with: the base branch, or also the work of an earlier task, which was pushed to its branch. */
+/** The content with which a tree began: the base branch alone (`base`), or also work of an earlier task that was pushed to its branch (`pushed`). */
 export type Origin = 'base' | 'pushed'
 
 const untouchedMarker = (dir: string): string => join(dirname(dir), 'untouched')
 
-/** Records what a new tree begins with. */
+/** Records the origin of a new tree. */
 export async function markUntouched({ dir }: Workspace, origin: Origin): Promise<void> {
   await writeFile(untouchedMarker(dir), origin)
 }
@@ -261,7 +261,7 @@ export function markTouched({ dir }: Workspace): void {
   rmSync(untouchedMarker(dir), { force: true })
 }
 
-/** What the tree began with, if no turn and no command has run in it and nothing was restored into it; otherwise `undefined`. */
+/** The origin of the tree, if no turn and no command has run in it and nothing was restored into it; otherwise `undefined`. */
 export async function originOf({ dir }: Workspace): Promise<Origin | undefined> {
   const written = await readFile(untouchedMarker(dir), 'utf8').catch(ifAbsent)
   return written === 'base' || written === 'pushed' ? written : undefined

@@ -70,7 +70,7 @@ export async function keepArtifacts(
     if (because !== undefined) refused.push({ path, because })
   }
   if (refused.length === 0) return
-  // Before a name is cut, since a part of a secret is not found.
+  // Names are redacted before they are cut, since a part of a secret would not be recognized.
   const named = refused.map(async ({ path, because }) => ({ path: await redaction.text(path), because }))
   const message = refusalOf(await Promise.all(named))
   const data = { messageId: randomUUID(), messageType: 'system', agent: null, executionId } as const

@@ -55,7 +55,7 @@ export function runOutput(
     keepLast() {
       const last = lastOf(longestLast)
       printed = last
-      // A secret may come together only when the colours within it are gone.
+      // A control sequence within a secret hides the secret from the first search. So the text is searched again without control sequences.
       return () => redaction.text(last.text())
     },
     end,

@@ -73,7 +73,7 @@ export function serviceLog(name: string, limits: ServiceLogLimits = defaultLimit
       const decoder = new StringDecoder('utf8')
       const redactor = redaction.stream()
       const lines = lineSplitter()
-      // A secret may come together only when the colours within it are gone.
+      // A control sequence within a secret hides the secret from the first search. So the text is searched again without control sequences.
       const shown = async (some: readonly string[]) =>
         printed(some.length === 0 ? some : (await redaction.text(some.join('\n'))).split('\n'))
       for await (const chunk of stream)

@@ -27,7 +27,7 @@ import type { KeepToolImages } from './toolImages.ts'
 import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
 
 export interface EventRecorder {
-  /** Records one event; resolves when the next may come. */
+  /** Records one event; resolves when the next event may be recorded. */
   record(event: AgentEvent): Promise<void>
   /** The error with which the turn ended. If the turn has not ended, the last error that the agent reported. */
   lastError(): AgentError | undefined

@@ -10,7 +10,7 @@ export interface TurnMessages {
   add(id: string): boolean
   /** Removes a message that could not be sent. */
   remove(id: string): void
-  /** Applies an event, and returns its meaning for the messages. */
+  /** Applies an event. Returns which messages were taken up or seen, and whether the turn of a message ended. */
   hear(event: AgentEvent): Heard
   /** Whether every message that was sent has been answered, successfully or not. */
   isOver(): boolean

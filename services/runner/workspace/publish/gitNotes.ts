@@ -35,7 +35,7 @@ const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
-  // A pattern, because naming a ref that does not exist would fail.
+  // The refs are named by a pattern, because fetching a single ref that does not exist would fail.
   const refs = [`+${agentTraceRef}*:${hostRef}*`]
   const fetched = await fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs)
   if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
@@ -53,7 +53,7 @@ export async function fetchNotes(request: NotesRequest): Promise<string | null> 
 const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL } = sameIdentity
 const noteIdentity = { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL }
 
-/** Whether we know of a note for a commit. */
+/** Whether our git directory has a note for a commit. */
 export async function hasNote({ git, workspace }: NotesRequest, commit: string): Promise<boolean> {
   const gitDir = workspace.privateGitDir
   return endedWell(await git({ gitDir, args: ['notes', `--ref=${agentTraceRef}`, 'list', commit] }))

@@ -78,7 +78,7 @@ export interface UploadRequest {
   /** The address of the repository, as git uses it. */
   readonly url: string
   readonly authorization?: string | undefined
-  /** Returns a new authorization, in case the host rejects this one. */
+  /** Returns a new authorization, in case the host rejects `authorization`. */
   readonly renewed?: () => Promise<string | undefined>
   readonly signal?: AbortSignal | undefined
   /** The time limit for everything together, in ms; half an hour by default. */

@@ -46,7 +46,7 @@ export interface PublishRequest extends WorkspaceGit {
   readonly authorization?: string | undefined
   /** The owner of the credential, for messages; by default the person. */
   readonly accessOf?: NamedCredential
-  /** Returns a new authorization, in case the host rejects this one; `undefined` when there is none. */
+  /** Returns a new authorization, in case the host rejects `authorization`; `undefined` when there is none. */
   readonly renewed?: () => Promise<string | undefined>
   /**
    * Called before a push that changes workflow files, which needs a separate permission. Returns the credentials for this push, or the reason why it
