@@ -1,6 +1,4 @@
 /** A Vite app that the agent serves in its sandbox is opened from the page of the task, and shows a change at once. */
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { afterAll, test } from 'vitest'
 import { listPorts } from '#domain/api/preview.schema.ts'
 import { violations } from '../../e2e/axe.ts'
@@ -8,43 +6,15 @@ import { expect } from '../../e2e/expect.ts'
 import { overflowAt } from '../../e2e/overflow.ts'
 import { openStage } from '../../e2e/stage.ts'
 import { visiting } from '../../e2e/visiting.ts'
-import { root } from '../../load/project.ts'
 import { createGate } from '../../standins/messagesApi.ts'
+import { changesGreeting, installs, openApp, serves, viteApp } from '../viteApp.ts'
 
-/** Vite and what it needs, packed, since no registry can be reached from the sandbox. */
-function packedVite(): string {
-  const names = 'vite rolldown @rolldown @oxc-project lightningcss lightningcss-linux-x64-gnu detect-libc'
-  const more = 'postcss nanoid picocolors source-map-js picomatch tinyglobby fdir'
-  const args = ['-czf', '-', '-C', join(root, 'node_modules/.'), ...`${names} ${more}`.split(' ')]
-  return execFileSync('tar', args, { maxBuffer: 200_000_000 }).toString('base64')
-}
-
-const main = `
-import { greeting } from './greeting.js'
-const show = (words) => { document.querySelector('h1').textContent = words }
-show(greeting)
-import.meta.hot.accept('./greeting.js', (changed) => show(changed.greeting))
-`
-const serve = [
-  'mkdir node_modules',
-  'base64 -d vite.b64 | tar xz -C node_modules',
-  '(setsid node node_modules/vite/bin/vite.js --port 5173 </dev/null >/tmp/vite.log 2>&1 &)',
-].join(' && ')
+const serve = `${installs} && (setsid ${serves} </dev/null >/tmp/vite.log 2>&1 &)`
 const bash = (command: string) => ({ name: 'Bash', input: { command, description: 'Work' } })
 const [edits, ends] = [createGate(), createGate()]
 
 const stage = await openStage({
-  repositories: {
-    greeter: {
-      'package.json': '{"type":"module"}',
-      '.gitignore': 'node_modules\n',
-      'vite.b64': packedVite(),
-      'index.html':
-        '<!doctype html><title>Greeter</title><h1></h1><script type="module" src="/main.js"></script>',
-      'main.js': main,
-      'greeting.js': "export const greeting = 'Good morning'\n",
-    },
-  },
+  repositories: { greeter: viteApp() },
   scripts: [
     {
       when: /Serve it/,
@@ -53,7 +23,7 @@ const stage = await openStage({
         {
           text: 'It is served now.',
           hold: { afterWords: 2, gate: edits },
-          tools: [bash("sed -i 's/Good morning/Good evening/' greeting.js")],
+          tools: [bash(changesGreeting)],
         },
         { text: 'It is changed now.', hold: { afterWords: 2, gate: ends } },
       ],
@@ -79,20 +49,13 @@ test('a person opens the app of a running agent, sees it change, and is told whe
   expect(await violations(page)).toEqual([])
   expect(await overflowAt(page, 375)).toEqual([])
 
-  const opening = context.waitForEvent('page')
-  await open.focus()
-  await page.keyboard.press('Enter')
-  const app = await opening
-  const heading = app.getByRole('heading', { name: 'Good morning' })
-  await heading.waitFor()
+  const app = await openApp(page, context)
   const own = new URL(app.url())
   expect(app.url()).toBe(`http://${task.id}-5173.localhost:${new URL(stage.product.base).port}/`)
   expect(await app.evaluate(() => [window.opener, document.referrer])).toEqual([null, ''])
   const [cookie] = await context.cookies(app.url())
   expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Lax', domain: own.hostname })
 
-  // A reload would lose this mark.
-  await app.evaluate(() => document.body.setAttribute('data-mark', 'kept'))
   edits.release()
   await app.getByRole('heading', { name: 'Good evening' }).waitFor()
   await expect(app.locator('body')).toHaveAttribute('data-mark', 'kept')

@@ -1,19 +1,13 @@
 /** PostgreSQL as a service of a project: used by the agent, with its data there in the next turn. */
-import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { hasEnded, openScene, type Scene } from '../../server/scene.ts'
+import { noPostgres, postgres, psql } from '../postgres.ts'
 
-const programs = '/usr/lib/postgresql/15/bin'
-const postgres = {
-  name: 'postgres',
-  command: `[ -d ~/pg ] || ${programs}/initdb -D ~/pg -U app -A trust; exec ${programs}/postgres -D ~/pg -k /tmp -c listen_addresses=localhost`,
-  readyPort: 5432,
-}
 const count =
   "create table if not exists seen (at int); insert into seen values (1); select 'rows: ' || count(*) from seen"
-const input = { command: `psql -h localhost -U app postgres -Atc "${count}"`, description: 'Work' }
+const input = { command: `${psql.join(' ')} "${count}"`, description: 'Work' }
 
 let scene: Scene
 beforeAll(async () => {
@@ -23,8 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => scene?.close())
 
-const note = existsSync(programs) ? '' : ' (skipped: PostgreSQL 15 is not on this machine)'
-test.skipIf(note !== '')(`PostgreSQL keeps its data between turns${note}`, async () => {
+test.skipIf(noPostgres !== '')(`PostgreSQL keeps its data between turns${noPostgres}`, async () => {
   const { ada, projectId } = scene
   await ada.ask(updateProjectSettings, { params: { projectId }, body: { services: [postgres] } })
   const { id: taskId } = await ada.task(projectId, 'Ask the database')
