@@ -38,7 +38,7 @@ export const wantedEvents = {
   repository: ['metadata'],
 } as const
 
-/** Events that GitHub sends to every App; GitHub refuses a manifest that lists one. */
+/** Events that GitHub sends to every App. GitHub refuses a manifest that lists any of these events. */
 export const alwaysSent = [
   'installation',
   'installation_repositories',

@@ -26,7 +26,7 @@ export const namedPermissions = (permissions: AppPermissions): NamedPermission[]
 export const missingAppPermissions = (granted: AppPermissions): NamedPermission[] =>
   missingPermissions(neededPermissions, granted).map(([name, level]) => ({ name, level }))
 
-/** All permissions for display: first those that we need, then optional ones, then those that the App has although we do not need them. */
+/** All permissions for display: first the permissions that we need, then the optional permissions, then further permissions that the App has. */
 export function permissionRows(app: AppPermissions): PermissionRow[] {
   const asked = (name: string): PermissionLevel | null => app[name] ?? (name === 'metadata' ? 'read' : null)
   const wanted = { ...neededPermissions, ...optionalPermissions }

@@ -1,4 +1,4 @@
-/** Figures of tasks: what is counted per task, and how it is summed by project, agent, model, payer, person or week. */
+/** Figures of tasks: the measures that are counted for each task, and their sums by project, agent, model, payer, person or week. */
 import type { Payer } from './agentKeys.ts'
 import type { AgentName } from './agents.ts'
 

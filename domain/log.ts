@@ -1,4 +1,4 @@
-/** The identity of the log. All data derived from the log stores the log's identity, and is rebuilt when the log has another one. */
+/** The identity of the log. All data derived from the log stores this identity, and is rebuilt when the identity of the log has changed. */
 import { z } from 'zod'
 import { event, fact, none, upcast, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
@@ -20,7 +20,7 @@ export type RestoredTree = z.infer<typeof RestoredTree>
 /** The log was restored to an earlier state, and later events no longer exist. */
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
-    /** `null` for an event of version 1, which has no signature: anybody with write access to the log could append one. */
+    /** `null` for an event of version 1, which has no signature: anybody with write access to the log could append such an event. */
     tree: RestoredTree.nullable(),
   }),
   content: none,

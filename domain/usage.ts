@@ -7,7 +7,7 @@ import type { RecordedOf } from './kernel/event.ts'
 
 const Tokens = z.int().nonnegative()
 
-/** The tokens of one model response, as counted by the broker, or as reported by an agent that calls its model directly. */
+/** The tokens of a model's response, as counted by the broker, or as reported by an agent that calls its model directly. */
 export const ModelUseMetered = fact('ModelUseMetered', {
   executionId: ExecutionId,
   /** The model's name in the provider's response. Names are not sealed, so they must be short. */
@@ -25,7 +25,7 @@ export const usageEvents = [ModelUseMetered, OutputMetered] as const
 export type UsageEvent = EventOf<(typeof usageEvents)[number]>
 export type MeteredUse = EventOf<typeof ModelUseMetered>['data']
 
-/** The tokens of one model. No token is counted in two of the four kinds. */
+/** The tokens of a model. The four numbers do not overlap: each token is in only one of them. */
 export type UseOfModel = Omit<MeteredUse, 'executionId'>
 
 export interface UsageState {

@@ -1,4 +1,4 @@
-/** The types that describe an agent: what it supports, how people see it, and how an operator configures it. */
+/** The types that describe an agent: its capabilities, its look on screens, and its configuration by an operator. */
 
 /**
  * What an agent can support: planning first, asking before each change, receiving messages during a turn, MCP servers, skills and commands,
@@ -6,14 +6,14 @@
  */
 export type Capability = 'plan' | 'ask' | 'steering' | 'mcp' | 'commands' | 'subagents'
 
-/** What the client needs to know about an agent. */
+/** The facts about an agent that the client needs. */
 export interface Agent {
   readonly name: string
   /** The name under which people see the agent. */
   readonly label: string
   /** The agent's logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
-  /** What the agent supports. Screens offer nothing else. */
+  /** The capabilities that the agent has. Screens offer no others. */
   readonly can: readonly Capability[]
   /** Whether people see the agent only on servers where it is installed. */
   readonly isHiddenWhenMissing?: boolean

@@ -19,6 +19,6 @@ export function byAgent<Value>(
   valueOf: (name: AgentName, configuration: AgentConfiguration) => Value,
 ): Readonly<Record<AgentName, Value>> {
   const values = agentNames.map((name) => [name, valueOf(name, agentConfigurations[name])] as const)
-  // The cast holds because `values` has one entry for each name.
+  // The cast holds because `values` has an entry for each name of an agent.
   return Object.fromEntries(values) as Record<AgentName, Value>
 }

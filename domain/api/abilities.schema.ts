@@ -1,4 +1,4 @@
-/** What agents can be told to use: skills, commands and subagents of a repository and of a person, and files to mention. */
+/** Skills, commands and subagents that an agent can be told to use, and files that a message can mention. */
 import { z } from 'zod'
 import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
@@ -11,7 +11,7 @@ export const RepositoryAbility = z.object({
   kind: z.enum(['skill', 'command', 'subagent']),
   name: z.string(),
   description: z.string(),
-  /** What the user may type after the name; `null` when the repository does not say. */
+  /** A hint for the words that may follow the name; `null` when the repository has no hint. */
   argument: z.string().nullable(),
 })
 export type RepositoryAbility = z.infer<typeof RepositoryAbility>

@@ -1,4 +1,4 @@
-/** Skills, commands and subagents, and files to mention: routes and limits. */
+/** Skills, commands and subagents of agents, and files that a message can mention: routes and limits. */
 import type { Routes } from './route.ts'
 
 export const abilityRoutes = {

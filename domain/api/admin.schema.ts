@@ -22,7 +22,7 @@ export const AuditEntry = z.object({
   /** For a refused sign-in: how it was tried, and why it was refused. */
   method: z.enum(signInMethods).nullable(),
   code: z.string().nullable(),
-  /** What was read or exported; the member `task` names the task. */
+  /** The records that were read or exported, if any. If they belong to a task, the member `task` names it. */
   records: z.enum(auditedRecords).nullable(),
   /** The filters of the request that read or exported the records. */
   asked: z

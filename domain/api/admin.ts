@@ -1,4 +1,4 @@
-/** What administrators of the server can see: routes and limits. */
+/** The audit log, for administrators of the server: routes, the length of a page, and the actions in it. */
 import type { Routes } from './route.ts'
 
 export const adminRoutes = {

@@ -6,7 +6,7 @@ export const cleanUpRoutes = {
 } as const satisfies Routes
 
 /**
- * What became of the branch at the code host.
+ * The outcome of a clean-up for the branch at the code host.
  * - `deleted`: Flightdeck deleted it. `gone`: it had been deleted before.
  * - `moved`: it is still there, because somebody pushed to it after the pull request ended.
  * - `in_use`: it is still there, because another task or pull request uses it, or because its own task was continued.
@@ -32,7 +32,7 @@ export const branchOutcomes = [
 export type BranchOutcome = (typeof branchOutcomes)[number]
 
 /**
- * What became of the workspace.
+ * The outcome of a clean-up for the workspace.
  * - `removed`: Flightdeck removed it. `none`: there was no workspace.
  * - `not_saved`: it is still there, because its work is not merged and could not be restored from saved copies.
  * - `in_use`: it is still there, because something runs in it.

@@ -12,5 +12,5 @@ export const feedbackRoutes = {
   setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
 } as const satisfies Routes
 
-/** The most pieces of feedback in one answer, which contains the latest ones. */
+/** The most pieces of feedback in an answer. An answer has the latest pieces. */
 export const feedbackPage = 100

@@ -6,7 +6,7 @@ export const instructionRoutes = {
   updateInstructions: { method: 'PUT', path: '/profile/instructions' },
 } as const satisfies Routes
 
-/** Lengths are in UTF-8 bytes, except those of names and descriptions, which are in characters. */
+/** The lengths of names and descriptions are in characters. All other lengths are in UTF-8 bytes. */
 export const instructionLimits = {
   instructionBytes: 16 * 1024,
   commands: 50,

@@ -55,7 +55,7 @@ const none = z.object({ kind: z.literal('none') })
 
 export const McpServerInput = z.discriminatedUnion('kind', [
   z.object({
-    /** The id of an existing server; left out for a new one. */
+    /** The id of an existing server; left out for a new server. */
     id: z.uuid().optional(),
     ...common,
     ...local,
@@ -75,7 +75,7 @@ export const McpServerInput = z.discriminatedUnion('kind', [
       }),
       z.object({
         kind: z.literal('oauth'),
-        /** The client's id; left out when the authorization server registers clients by itself. */
+        /** The id of the OAuth client; left out when the authorization server registers clients by itself. */
         clientId: required('Enter a client ID.', 500).nullable().default(null),
       }),
     ]),

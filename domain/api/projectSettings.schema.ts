@@ -119,7 +119,7 @@ const tries = (most: number) =>
     .max(most, { error: saying(`can be at most ${most}.`) })
 
 const ShownRule = z.object({
-  /** What happens to reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
+  /** How reviews and comments are handled: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
   reviews: Mode,
   checks: Mode,
   /** The most automatic turns that try to fix the failed checks of one commit. */

@@ -18,7 +18,7 @@ export const projectRoutes = {
 
 export const projectStatuses = ['active', 'syncing', 'error', 'inactive'] as const
 
-/** The sample repository that a new local code host creates for its first account, to try the product on. */
+/** The sample repository that a new local code host has, so that people can try the product. */
 export const sampleRepository = {
   name: 'sample',
   description: 'Writes durations the way people say them',

@@ -6,7 +6,7 @@ export const questionRoutes = {
   answerQuestion: { method: 'POST', path: '/tasks/:taskId/questions/:questionId/answer' },
 } as const satisfies Routes
 
-/** The most questions of a task in one list, which contains the latest ones. */
+/** The most questions in a list. A list has the latest questions of a task. */
 export const questionsPage = 500
 
 /** The most characters that a person can write in an answer. */

@@ -1,4 +1,4 @@
-/** Routes of the HTTP API as plain data, and how to build an address from one. */
+/** Routes of the HTTP API as plain data, and a function that makes an address from a route. */
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

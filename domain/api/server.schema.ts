@@ -45,7 +45,7 @@ export const AgentState = z.object({
   keyInSandbox: z.boolean(),
   /** The provider for which a person or a project may bring a key; absent when the agent takes none. */
   ownKey: z.enum(keyProviders).optional(),
-  /** The models that the agent last reported or, without a report, those known in advance. The agent may have others. */
+  /** The models that the agent last reported or, without a report, the models known in advance. The agent may have further models. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>

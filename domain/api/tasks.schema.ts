@@ -150,7 +150,7 @@ export const Task = z.object({
   pullRequest: ShownPullRequest.optional(),
   /** Set when something has run since the last publication, so that there may be unpublished work. */
   laterWork: z.literal(true).optional(),
-  /** What became of branch and workspace in the last clean-up; missing before the first clean-up, and again once somebody continues the task. */
+  /** The outcome of the last clean-up for branch and workspace; missing before the first clean-up, and again once somebody continues the task. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
     .optional(),
@@ -349,7 +349,7 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
       draft: z.boolean().optional(),
       /** Whether each successful turn updates the pull request from now on. If missing, the current choice stays. */
       autoUpdate: z.boolean().optional(),
-      /** Opens a new pull request when the task's last one was merged or closed. Without this field, the request is then refused. */
+      /** Whether to open a new pull request if the task's last pull request was merged or closed. Otherwise the request is refused. */
       openNew: z.boolean().optional(),
       /** The `tree` of the diff that the person looked at, even if `null`. If other changes were recorded since then, the request is refused. */
       tree: Text.max(64).nullable().optional(),

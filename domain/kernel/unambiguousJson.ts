@@ -2,7 +2,7 @@
 
 /**
  * Parses the text; `undefined` when it is not JSON, or when an object in it has the same name twice. Parsers differ in which of the two values they
- * take, so that people could see another value than the one that was checked.
+ * take, so people could see a value that was never checked.
  */
 export function unambiguousJson(text: string): unknown {
   let value: unknown

@@ -1,4 +1,4 @@
-/** The state of the MCP servers in a turn. */
+/** The states of an agent's MCP servers: the type, and the event that records them. */
 import { z } from 'zod'
 import { event } from '../kernel/event.schema.ts'
 import { ExecutionId } from '../kernel/ids.schema.ts'

@@ -26,9 +26,9 @@ export interface TakenIssue {
   readonly taskId: string
   /** When the issue was accepted, in the format of ISO 8601. */
   readonly at: string
-  /** When it was recorded whether the issue became a task, in the format of ISO 8601; `null` before. */
+  /** When the outcome was recorded, which is a task or a failure, in the format of ISO 8601; `null` before. */
   readonly settledAt: string | null
-  /** Why the issue did not become a task; `null` when it became one, and before this is recorded. */
+  /** Why the issue did not become a task; `null` when it became a task, and before the outcome is recorded. */
   readonly failure: IssueFailure | null
   /** The texts of the issue; `null` once they were erased. */
   readonly words: EventContent<'ProjectIssueTaken'> | null
@@ -298,7 +298,7 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
   return rule.mentions && since.mentions !== null ? beforeGrace(since.mentions) : null
 }
 
-/** Whether an issue that did not become a task waits to become one. */
+/** Whether the issue is not a task yet, but may still become a task without further activity on it. */
 export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
   passed.get(issueId)?.isWaiting === true
 

@@ -67,7 +67,7 @@ export function rootIn(
   return isListed ? (roots.get(size) ?? 'older') : 'no_seal'
 }
 
-/** How many seals the reader gave, and what became of them. */
+/** How many seals the reader gave, and the results of comparing them. */
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
@@ -282,8 +282,8 @@ function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography
 }
 
 /**
- * Finds the seals just before and just after the bundle's own seal, which has the size `size`. Seals have successive revisions: if no revision is
- * between those two seals, the log never published the bundle's own seal.
+ * Finds the seals just before and just after the bundle's own seal, which has the size `size`. Seals have successive revisions. If the two found
+ * seals have successive revisions too, the log never published the bundle's own seal.
  */
 function neighbours(size: number) {
   let before: { size: number; revision: number } = { size: 0, revision: -1 }

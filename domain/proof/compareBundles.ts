@@ -1,4 +1,4 @@
-/** Compares two audit bundles of a log, because a log must not show one reader other events than another reader. */
+/** Compares two audit bundles of a log, because a log must show the same events to all readers. */
 import { originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, Parts } from './bundleParts.ts'
 import { signedManifest } from './bundleManifest.ts'

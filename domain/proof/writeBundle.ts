@@ -45,7 +45,7 @@ export interface BundleSource {
   readonly withheld: readonly ContentCategory[]
   /** The signed checkpoint over the last events of all streams, made when the log had the size of `checkpoint`. */
   readonly headsCheckpoint: string
-  /** All events of one stream after the other, each stream from revision 0 on. */
+  /** The events, stream by stream, each stream from revision 0 on. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
   /** The proofs that the bundle gets for an event. The last event of each stream needs both proofs. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>

@@ -19,7 +19,7 @@ import type {
   WorkspaceChanged,
 } from './events.ts'
 
-/** The attempt from which a report about an execution comes. Reports of other attempts than the current one are refused. */
+/** The attempt from which a report about an execution comes. Only reports of the current attempt are accepted. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -209,7 +209,7 @@ export type TaskCommand =
       readonly tree?: string | null
       /** The title and body to use if the person gave none. If missing, the task's title and description are used. */
       readonly proposed?: Proposal | null
-      /** Whether to open a new pull request in place of one that was merged or closed. */
+      /** Whether to open a new pull request if the task's last pull request was merged or closed. */
       readonly opensNew?: boolean
     }
   | {
@@ -227,8 +227,8 @@ export type TaskCommand =
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
       /**
-       * The id of whatever this command creates next: the execution for the next queued message, a request to update the pull request, or the chat
-       * message that the pull request is no longer open.
+       * The id for the next step, which can be the execution of the next queued message, a request to update the pull request, or a chat message that
+       * the pull request is no longer open.
        */
       readonly nextExecutionId: string
       /** Whether the project opens a draft pull request after a turn that changed something. */

@@ -5,7 +5,7 @@ import { ModelChosen, type TaskEvent } from './events.ts'
 import type { LiveTask, ModelChoice } from './state.ts'
 
 /**
- * The event with the chosen effort of a new task, if there is one. `TaskCreated` already contains the model.
+ * The event with the chosen effort of a new task; none when no effort was chosen. `TaskCreated` already contains the model.
  */
 export function effortOfNew({
   agent,

@@ -45,7 +45,7 @@ const ofOperator = 'The operator of this server configures the agent.'
 const chooseModel = 'Use the model picker instead.'
 const ownFiles = 'The agent reads CLAUDE.md in the repository. Ask it to change that file.'
 
-/** For each refused command, what to do instead; `null` when Flightdeck has nothing like it. */
+/** For each refused command, a sentence that says what to do instead; `null` when Flightdeck has nothing similar. */
 const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string | null>>>>> = {
   claude: {
     clear: 'Create a new task to start over, or send /compact to summarize this conversation.',

@@ -14,8 +14,8 @@ const linkTitles =
 const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
 
 /**
- * Removing a tag or link may create another one from the text around it, so the removal is repeated, but only this many times. If something is still
- * left, every `<` is escaped, so that no tag remains.
+ * Removing a tag or link may create another tag or link from the text around it, so the removal is repeated, but only this many times. If the last
+ * round still removes something, every `<` is escaped, so that no tag remains.
  */
 const maxRounds = 8
 /** The most unclosed tags that are examined, because each needs a search to the end of the text. */

@@ -257,7 +257,7 @@ function withImages(
   }
 }
 
-/** The entry for a turn's artifacts, with one more artifact. */
+/** The entry for a turn's artifacts, with another artifact added. */
 function withArtifact(
   entry: LogDocument,
   { data, content, revision }: Extract<AnyRecorded, { type: 'ArtifactKept' }>,

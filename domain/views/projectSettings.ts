@@ -11,9 +11,9 @@ export interface ProjectSettingsDocument extends ViewDocument, Omit<ProjectSetti
   /** Missing until services were chosen. */
   readonly services?: ProjectSettings['services']
   readonly secrets: ShownSettings['secrets']
-  /** Missing until a key was set. */
+  /** Missing until a model key was set. */
   readonly modelKeys?: ShownSettings['modelKeys']
-  /** Missing until the rule was changed for the first time. */
+  /** Missing until the rule for feedback was changed. */
   readonly feedback?: FeedbackRule
   readonly issues?: IssueRule
   readonly issueDecisions?: readonly KeptDecision[]

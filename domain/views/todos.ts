@@ -10,8 +10,8 @@ export interface Todo {
 const most = { items: 100, text: 200 }
 
 /**
- * The list after a tool call. If the call contains a whole list, it replaces the old one; otherwise the call adds or changes one item. A call that
- * cannot be parsed changes nothing.
+ * The list after a tool call. A call with a whole list replaces the list. Any other call adds or changes a single item. A call that cannot be parsed
+ * changes nothing.
  */
 export function todosAfter(
   before: readonly Todo[],

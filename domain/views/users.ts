@@ -8,7 +8,7 @@ export interface UserDocument extends User, Omit<ViewDocument, 'id'> {
   readonly sessions: readonly KnownSession[]
   /** Sessions that were ended before they expired. Their tokens must be refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
-  /** Missing until a key was set. */
+  /** Missing until a model key was set. */
   readonly agentKeys?: readonly AgentKey[]
 }
 

@@ -33,7 +33,7 @@ export interface View<D extends ViewDocument> {
   readonly collection: string
   /** Must be increased when the same events would give different documents. All documents are then rebuilt. */
   readonly version: number
-  /** During a rebuild, documents of this version and later ones may still be read and changed by events. Defaults to `version`. */
+  /** Until a rebuild is done, documents of this version or a later version may be read and changed by events. Defaults to `version`. */
   readonly readsFrom?: number
   /** The kinds of streams from which the view is folded. */
   readonly streams: readonly StreamKind[]

@@ -19,7 +19,7 @@ export interface CodeHostOptions {
   /** The folder for repositories and state, which is created if missing. Only one process may use it at a time. */
   readonly dataDir: string
   readonly host: string
-  /** 0 chooses a free port. */
+  /** The port to listen on; 0 for any free port. */
   readonly port: number
   readonly clientId: string
   readonly clientSecret: string

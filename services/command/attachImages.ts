@@ -91,7 +91,7 @@ async function note(
   { taskId, messageId, imageIds, request: { actor, commandId } }: Attaching,
 ): Promise<void> {
   for (const imageId of imageIds) {
-    // Event ids are derived from the command id. The message already uses the request's command id, so each image needs another one.
+    // Event ids are derived from the command id. The message already uses the request's command id, so each image gets a command id of its own.
     const cause = { actor, commandId: uuidv5(imageId, commandId) }
     const attach = { type: 'AttachImage', taskId, messageId } as const
     await commands.execute(image, imageStream(imageId), attach, cause).catch(() => undefined)

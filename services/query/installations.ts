@@ -27,7 +27,7 @@ export function unlessOfHost(fault: unknown): null {
   return null
 }
 
-/** The most installations with details, and for how many at once details are read. The details of one need up to three requests. */
+/** The most installations whose details are read, and how many are read at once. Each installation needs up to three requests. */
 const detailed = { max: 30, atOnce: 5 }
 
 /** At most `max` installations, sorted by account name. Details are read for the first 30. A detail is `null` when it could not be read in time. */

@@ -96,7 +96,7 @@ async function readable(log: Log, stream: string, from: number, limit: number): 
   return { events: [], flaw }
 }
 
-/** The terminal's events that follow one of the task's events that were read. Later ones are for the next page. */
+/** The terminal's events that follow the task's events that were read. Later events of the terminal are for the next page. */
 function knownFollowers(events: readonly AnyRecorded[], task: Read, limit: number): readonly TerminalItem[] {
   const last = task.events.length < limit ? Infinity : (task.events.at(-1)?.revision ?? Infinity)
   return events

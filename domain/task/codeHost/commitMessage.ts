@@ -87,7 +87,7 @@ function requestsOf({ number, asked, feedback }: FollowUp, subject: string): rea
   return [...new Set(isTold ? lines : [...lines, `Asked for: ${request}`])]
 }
 
-/** The first sentence that says what was done, in the imperative and at most 72 characters long; `undefined` when there is no such sentence. */
+/** The agent's first sentence about its work, in the imperative and at most 72 characters long; `undefined` when there is no such sentence. */
 function summaryIn(answer: string, sentences = sentencesRead): string | undefined {
   for (const sentence of sentencesOf(answer).slice(0, sentences)) {
     const [first = '', ...rest] = sentence.replace(beginnings, '').split(' ')

@@ -17,7 +17,7 @@ export function feedbackReply({
 }: {
   /** The agent's last message in the turn; empty when there was none. */
   readonly said: string
-  /** `null` when the turn changed nothing. */
+  /** The commit with the work; `null` when the turn changed nothing. */
   readonly commit: string | null
   readonly agent: AgentName
   /** The name of the task's owner; `null` when the name is no longer known. */

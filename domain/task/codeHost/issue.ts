@@ -55,7 +55,7 @@ export interface IssueWords {
   /** The author of the issue; `null` when the account no longer exists. */
   readonly author: { readonly login: string } | null
   readonly asker: { readonly login: string; readonly right: RepositoryRight }
-  /** The comment that requested the task; `null` when the request was not a comment. */
+  /** The text of the comment that requested the task; `null` when the request was not a comment. */
   readonly comment: string | null
 }
 
@@ -149,7 +149,7 @@ function workedOn(feedback: readonly AnsweredFeedback[]): string {
 const closing = (number: number) =>
   new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? +#${number}\\b`, 'i')
 
-/** Adds `Closes #…` to the body of a pull request, so that the merge closes the task's issue, unless the body already has such words. */
+/** Adds `Closes #…` to the body of a pull request, so that the merge closes the task's issue. Not if the body already closes the issue. */
 export function withClosing(issue: TaskIssue | null, body: string): string {
   if (issue === null || issue.number === null || closing(issue.number).test(body)) return body
   return `${body.trimEnd()}\n\nCloses #${issue.number}`.trimStart()

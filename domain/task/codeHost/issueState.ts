@@ -18,7 +18,7 @@ export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
     url: z.string(),
     title: z.string(),
     author: z.object({ id: z.string(), login: z.string() }),
-    /** The comment that requested the task; `null` when the request was not a comment. */
+    /** The id of the comment that requested the task; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
     /** The SHA-256 of the text that the agent got from the issue and the comment. */
     textHash: z.string(),

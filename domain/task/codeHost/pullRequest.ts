@@ -90,7 +90,7 @@ export function settlePullRequest(
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
-/** Records a report of the code host about the pull request, if it says something new. A report that is older than the recorded one is dropped. */
+/** Records a report of the code host about the pull request, if it says something new. A report that is older than the recorded report is dropped. */
 export function observePullRequest(
   { pullRequest: known }: LiveTask,
   { observed }: CommandOf<'ObservePullRequest'>,
@@ -119,7 +119,7 @@ function standingOf(
 const saidNothing = { review: null, checks: null, checksReadable: true } as const
 
 /**
- * Whether a report is older than the recorded one. After a recorded merge, any report without the merge is older. The code host's times have a
+ * Whether a report is older than the recorded report. After a recorded merge, any report without the merge is older. The code host's times have a
  * resolution of one second, so a report with the same time counts as newer.
  */
 function isOlder(

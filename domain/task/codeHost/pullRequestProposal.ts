@@ -5,7 +5,7 @@ import { issueTitle } from './commitMessage.ts'
 export interface ProposalOf {
   readonly title: string
   readonly description: string
-  /** People's messages after the first one, oldest first. */
+  /** People's messages after the first message, oldest first. */
   readonly asked: readonly string[]
   readonly answered: string | null
   /** The number of the issue from which the task was created; `null` when there is none. */

@@ -94,7 +94,7 @@ export const organizations: readonly Organization[] = [acme]
 /** Compares logins without case, as GitHub does. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
-/** The person with this login, if there is one. */
+/** The person with this login; `undefined` when nobody has it. */
 export const personOf = (login: string): Account | undefined =>
   accounts.find((account) => sameName(account.login, login))
 
@@ -111,11 +111,11 @@ export function botOf(slug: string): Account {
   return { type: 'Bot', id, login, name: login, email: `${id}+${login}@users.noreply.localhost` }
 }
 
-/** The organisation with this login, if there is one. */
+/** The organisation with this login; `undefined` when no organisation has it. */
 export const organizationOf = (login: string): Organization | undefined =>
   organizations.find((organization) => sameName(organization.login, login))
 
-/** The person or organisation with this login, if there is one. */
+/** The person or organisation with this login; `undefined` when neither has it. */
 export const ownerOf = (login: string): Owner | undefined => personOf(login) ?? organizationOf(login)
 
 /** The organisations of which the person is an owner or a member. */

@@ -4,7 +4,7 @@ import type { IssueComment, Review, ReviewComment, ReviewThread } from './review
 import type { Issue } from './issueRecords.ts'
 import type { PullRequest, Repository } from './stateSchema.ts'
 
-/** What happened to a pull request, under GitHub's names. */
+/** The kinds of changes to a pull request, under GitHub's names. */
 export type PullRequestAction =
   | 'opened'
   | 'closed'

@@ -50,7 +50,7 @@ export const mayPush = (account: Account | undefined, repository: Guarded): bool
 export const mayTriage = (account: Account, repository: Guarded): boolean =>
   isReached(account, repository) && hasRole(account, repository, 'triage')
 
-/** Whether the account may read the repository. Everybody may read a public repository, and only people with a role may read a private one. */
+/** Whether the account may read the repository. Everybody may read a public repository. Only people with a role may read a private repository. */
 export function mayRead(account: Account | undefined, repository: Guarded): boolean {
   if (!repository.isPrivate) return true
   if (!account || !isReached(account, repository)) return false

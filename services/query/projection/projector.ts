@@ -1,6 +1,6 @@
 /**
  * The projector folds the log into the read models, one batch after the other. Read models that belong to another log or to an older version are
- * built again in new collections, which replace the old ones when they have all events.
+ * built again in new collections. Once a new collection contains all events, it replaces the old collection.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Engines } from '#platform/compose.ts'
@@ -136,7 +136,7 @@ async function follow(projector: Projector, catalog: Catalog): Promise<void> {
     )
 }
 
-/** Rebuilds views and makes them live. Returns `false` when another process has begun a build, so that this one does not count. */
+/** Rebuilds views and makes them live. Returns `false` when another process has begun a build meanwhile, which counts in place of this build. */
 async function rebuild(projector: Projector, wanted: Views): Promise<boolean> {
   const head = await projector.eventStore.head()
   const progress: Progress[] = Array.from({ length: projector.rebuilding.parts }, () => ({

@@ -9,7 +9,8 @@ import { besides, openFold, placed } from './fold.ts'
 export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
 /**
- * A part of a rebuild. `names` has the name of the new generation for each collection. The streams are divided into `of` parts; this one is `index`.
+ * A part of a rebuild. `names` has the name of the new generation for each collection. The streams are divided into `of` parts, of which this is part
+ * `index`.
  */
 export interface Part {
   readonly names: Readonly<Record<string, string>>
@@ -17,7 +18,7 @@ export interface Part {
   readonly of: number
 }
 
-/** The progress of a part: how many events were folded, and the position of the last one. */
+/** The progress of a part: how many events were folded, and the position of the last folded event. */
 export interface Progress {
   readonly events: number
   readonly position: Position | null

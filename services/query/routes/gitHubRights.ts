@@ -198,7 +198,7 @@ const maxDays = 5
 const skewMs = 300_000
 const WithGuid = z.object({ guid: z.string() })
 
-/** The GUIDs of those `deliveries` that are in the log. Reads the log backwards until the time of the oldest delivery. */
+/** The GUIDs of all `deliveries` that are in the log. Reads the log backwards until the time of the oldest delivery. */
 async function recordedOf(
   eventStore: QueryServices['eventStore'],
   deliveries: readonly HostDelivery[],

@@ -34,7 +34,7 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** How many of the newest tasks are checked for a workspace. If none of them has one, the project counts as never fetched. */
+/** How many of the newest tasks are searched for a workspace, whose branch is shown. Without a workspace, the default branch is shown. */
 const tasksLookedAt = 20
 
 export const projectSettingsRoutes: readonly Route<QueryServices>[] = [

@@ -142,7 +142,7 @@ async function gitDiff(
   }
 }
 
-/** The changes compared with another branch than the recorded one. Only the runner that has the workspace can compare. */
+/** The changes compared with another branch than the recorded base branch. Only the runner that has the workspace can compare. */
 async function changesAgainst(
   task: TaskDocument,
   baseBranch: string,

@@ -66,7 +66,7 @@ export function issuePages(router: Router, host: Host): void {
     const all = pageRequest(ctx, host)
     const number = numberOf(ctx)
     const address = addressOf(all.repository)
-    // No issue has the same number as a pull request, so the address of an issue redirects to the pull request with the number, if there is one.
+    // Issues and pull requests share their numbers, so the address of an issue redirects to a pull request if the number belongs to a pull request.
     if (host.pulls.of(all.repository).some((pull) => pull.number === number))
       return seeOther(ctx, `${address}/pull/${number}`)
     const issue = host.issues.get(all.repository, number)
