@@ -8,7 +8,7 @@ import { Moment } from './fields.schema.ts'
 
 export const ShownArtifact = z.object({
   id: z.string(),
-  /** The path below the folder of artifacts; `null` when it was erased. */
+  /** The path below the folder of artifacts; `null` when the path was erased. */
   name: z.string().nullable(),
   /** The media type as recognised from the bytes. */
   type: ArtifactType,

@@ -18,7 +18,7 @@ export const ChatMessage = z.object({
   task: z.string(),
   project: z.string(),
   owner: z.string(),
-  /** The text of the message; `null` when it was erased. */
+  /** The text of the message; `null` when the text was erased. */
   message: z.string().nullable(),
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),

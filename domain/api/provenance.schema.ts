@@ -9,7 +9,7 @@ import { provenanceRoutes } from './provenance.ts'
 const Call = z.object({
   id: z.string(),
   kind: ToolKind,
-  /** The name of the tool; `null` when it was erased. */
+  /** The name of the tool; `null` when the name was erased. */
   name: z.string().nullable(),
   target: z.string().nullable(),
   additions: z.number().nullable(),

@@ -65,7 +65,7 @@ export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
  * How far a viewer has got in a task: the position of the last event that it received and, optionally, how many of this event's messages it received.
- * An event is sent as up to four messages. A viewer that gives their number gets only the messages that it missed.
+ * An event is sent as up to four messages. A viewer that gives the number of messages that it has gets only the messages that it missed.
  */
 export const ResumeCursor = z.union([
   Position,

@@ -41,7 +41,7 @@ export const ShownPullRequest = z.object({
     .object({
       /** `null` when no review is required and no reviewer approved or requested changes. */
       review: ReviewDecision.nullable(),
-      /** The numbers of checks; `null` when the commit has none, or when they cannot be read. */
+      /** The numbers of checks; `null` when the commit has no checks, or when the checks cannot be read. */
       checks: CheckCounts.nullable(),
       /** `false` when the token that reads the pull request has no permission to read its checks. */
       checksReadable: z.boolean(),
@@ -112,7 +112,7 @@ export const Task = z.object({
     })
     .optional(),
   forks: z.array(z.object({ taskId: z.string(), executionId: z.string(), title: z.string() })).optional(),
-  /** The task to which this task is an alternative, with its title at the time when this task was created. */
+  /** The task to which this task is an alternative, with the title that it had when this task was created. */
   original: z.object({ taskId: z.string(), title: z.string() }).optional(),
   alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   issue: z.object({ number: z.number(), url: z.string() }).optional(),

@@ -32,7 +32,7 @@ export const mostFileLines = 500
 /** The maximum length of a title, in characters. */
 export const titleLength = 100
 
-/** The title of a task that was created without one: the first line of its description, cut to 100 characters. */
+/** The title of a task that was created without a title: the first line of its description, cut to 100 characters. */
 export function titleOf(description: string): string {
   // Cut by code points, so that no emoji is split.
   return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, titleLength).join('')

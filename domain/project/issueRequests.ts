@@ -44,7 +44,7 @@ export interface LabelEvent {
   readonly isByOurApp: boolean
 }
 
-/** A comment from a list of comments, which does not say who edited it. */
+/** A comment from a list of comments. Such a list does not say who edited a comment. */
 export interface ListedComment extends Words {
   readonly id: string
   readonly writtenAt: string

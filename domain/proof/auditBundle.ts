@@ -36,7 +36,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   // The content has the reviewers' texts, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
-  // The issue's text is in a message. This event only names the people who wrote and requested it.
+  // The issue's text is in a message. This event only has the issue's title, and names the person who requested the task.
   TaskCreatedFromIssue: ['prompts', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],

@@ -26,7 +26,7 @@ export const UserRegistered = event('UserRegistered', 1, {
   data: z.object({ userId: UserId }),
   content: z.object({ name: z.string(), email: z.string().nullable() }),
 })
-/** The person set a password. Its hash is in the vault under the id `credentialId`. */
+/** The person set a password. The hash of the password is in the vault under the id `credentialId`. */
 export const PasswordSet = fact('PasswordSet', { credentialId: z.uuid() })
 /** The person's account at the code host was connected, perhaps again, or its profile changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {

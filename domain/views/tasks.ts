@@ -290,7 +290,7 @@ function published(
   const number = event.content?.number ?? task.prNumber
   return {
     ...withWork(withoutCleanUp(seen)),
-    // The known state is dropped if it is about another pull request.
+    // The known state of the pull request is kept, unless this is a new pull request.
     ...(pullRequest !== undefined && number === task.prNumber ? { pullRequest } : {}),
     pullRequestPending: false,
     prNumber: number,

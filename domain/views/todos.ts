@@ -33,7 +33,7 @@ export function todosAfter(
 export interface TodoCall {
   readonly executionId: string | null
   readonly name: string | null
-  /** The input of the call; `null` when it was erased. */
+  /** The input of the call; `null` when the input was erased. */
   readonly input: string | null
   readonly status: string
   readonly output: string | null

@@ -29,7 +29,7 @@ export interface CodeHostOptions {
   readonly seeds: readonly Seed[]
   /** The operator's environment. git gets the PATH from it and, to clone a seed, also the variables for reaching other hosts, such as HOME. */
   readonly environment: Environment
-  /** The address for webhooks. By default, none are sent. */
+  /** The address for webhooks. By default, no webhooks are sent. */
   readonly hook?: Hook
   /** Makes an extension, once the parts of the code host exist. By default, there is no extension. */
   readonly extend?: (host: Host) => Promise<Extension>

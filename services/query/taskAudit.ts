@@ -20,7 +20,7 @@ export interface AuditSources extends HeadSources, Pick<Engines, 'vault' | 'blob
 
 export interface AuditRequest {
   readonly taskId: string
-  /** Whether the task was deleted, in which case its content is left out. */
+  /** Whether the task was deleted. If it was, the bundle leaves out its content. */
   readonly isDeleted: boolean
   readonly withheld: readonly ContentCategory[]
   /** The sizes of the log for which the reader requested proofs. The bundle has proofs for the latest seals in any case. */

@@ -6,7 +6,7 @@ import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
   readonly request: string | null
-  /** Where the work of the workspace was when its removal began; `null` as long as a workspace may exist. */
+  /** Where the work of the workspace was when the removal of the workspace began; `null` as long as a workspace may exist. */
   readonly work: WorkPlace | null
   /** Whether the branch was missing at the code host at the last check. */
   readonly isBranchGone: boolean

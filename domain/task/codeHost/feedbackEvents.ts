@@ -28,7 +28,7 @@ export const PullRequestStandingObserved = event('PullRequestStandingObserved', 
   data: z.object({
     /** `null` when no review is required and no reviewer approved or requested changes. */
     review: ReviewDecision.nullable(),
-    /** The checks; `null` when the commit has none, or when they cannot be read. */
+    /** The checks; `null` when the commit has no checks, or when the checks cannot be read. */
     checks: CheckCounts.nullable(),
     /** `false` when the token that reads the pull request has no permission to read its checks. */
     checksReadable: z.boolean(),

@@ -1,4 +1,4 @@
-/** Updates open pull requests after their branches changed: they get new commits, are closed, or are merged because the base has their commits. */
+/** Updates open pull requests after their branches changed: a pull request gets new commits, is closed, or is merged if its base has its commits. */
 import type { Bare } from '../git/bareRepository.ts'
 import type { PullRequest, State } from '../state/stateSchema.ts'
 
@@ -8,7 +8,7 @@ export type Move =
   | { readonly kind: 'merged'; readonly id: number; readonly headSha: string }
   | { readonly kind: 'closed'; readonly id: number }
 
-/** The ref that keeps the commits of a pull request even if its branch is deleted. */
+/** The ref that keeps the commits of a pull request even if the branch is deleted. */
 export const headRef = (number: number): string => `refs/pull/${number}/head`
 
 /** Compares a repository's open pull requests with its branches. Also updates the refs that keep the commits of pull requests. */

@@ -85,7 +85,7 @@ async function setModelKey(
   )
 }
 
-/** The commands for the settings in the body that `ChangeSettings` does not cover. Each has a name, from which its command id is derived. */
+/** The commands for the settings in the body that `ChangeSettings` does not cover. Each command has a name, from which its command id is derived. */
 function rulesIn(
   body: BodyOf<typeof updateProjectSettings>,
 ): readonly (readonly [name: string, command: ProjectCommand])[] {
@@ -108,7 +108,7 @@ async function isNew(services: CommandServices, projectId: string, commandId: st
   return !(await services.commands.hasTakenEffect(projectDecider, projectStream(projectId), commandId))
 }
 
-/** Throws if the command would be refused, before the vault is changed. */
+/** Throws, before the vault is changed, if the command would be refused. */
 async function refuseEarly(
   services: CommandServices,
   projectId: string,

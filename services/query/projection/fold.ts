@@ -238,7 +238,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
     if (fault === undefined) {
       if (result?.status === 'fulfilled') events.push(result.value)
     } else if (isOfLaterVersion(fault)) {
-      // A newer version of the server recorded the event. Other events of its stream are still folded.
+      // A newer version of the server recorded the event. Other events of the same stream are still folded.
       fold.logger.warn({ stream, revision, type: event.type }, 'skipped an event of a newer version')
     } else {
       fold.logger.error({ err: fault }, 'stream set aside: its events are no longer folded')

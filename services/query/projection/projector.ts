@@ -112,8 +112,8 @@ async function projectBatch(
 }
 
 /**
- * The position, or the head of the log if the position is beyond it. An event store that other products share may have searched their events beyond
- * our head. No checkpoint may be beyond the head, because this means that the log was replaced by an older copy.
+ * The position, or the head of the log if the position is beyond the head. In an event store that we share with other products, the subscription may
+ * have passed events of theirs after our last event. A checkpoint beyond the head would mean that the log was replaced by an older copy.
  */
 async function withinLog(projector: Projector, position: Position): Promise<Position | null> {
   return earliest([position, await projector.eventStore.head()])

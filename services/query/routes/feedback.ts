@@ -31,7 +31,7 @@ export const feedbackRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Whether the feedback was sent and its turn may still fail or be cancelled. */
+/** Whether the feedback was sent to the agent, and the turn that handles the feedback has not ended. */
 function isUnderWay({ status, answer }: FeedbackDocument): boolean {
   return status === 'sent' && answer === 'none'
 }

@@ -1,5 +1,5 @@
 /**
- * The route that reads the App's status, for administrators. If a part of the status cannot be read, it says why, and the answer still has the other
+ * The route that reads the App's status, for administrators. If a part of the status cannot be read, the answer says why, and still has the other
  * parts.
  */
 import { z } from 'zod'
