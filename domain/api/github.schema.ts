@@ -136,7 +136,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       /** Events that we need and to which the App is not subscribed. */
       missingEvents: z.array(z.string()),
       owner: z.object(Account),
-      /** Where the App's owner can change its permissions. */
+      /** The address of the page on which the App's owner can change the App's permissions. */
       url: z.string(),
     }),
     installations: part({

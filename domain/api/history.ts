@@ -12,5 +12,5 @@ export const historyRoutes = {
 /** The most events that one page of a history has. */
 export const historyPageSize = 1_000
 
-/** The most sizes of the log for which one request for an audit bundle can ask proofs. */
+/** The most sizes of the log for which one request for an audit bundle can demand proofs. */
 export const mostSizesAsked = 50

@@ -21,7 +21,7 @@ export interface TimelineSection {
   /** The time from start to end in milliseconds; `null` before the end. */
   readonly durationMs: number | null
   readonly costUsd: number
-  /** The revision at which the execution started; `Infinity` before. */
+  /** The revision at which the execution started; `Infinity` before the start. */
   readonly startedAt: number
   /** The revision from which on the end of the execution and its whole cost are known; `Infinity` before its end. */
   readonly knownAt: number

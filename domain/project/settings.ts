@@ -94,7 +94,7 @@ const reservedNames = new Set([
   'NODE_OPTIONS',
   'NODE_REPL_EXTERNAL_MODULE',
   'IS_SANDBOX',
-  // The sandbox sets the locale to C.UTF-8, so people cannot set `LANG`. A command that needs another locale can set it itself.
+  // The sandbox sets the locale to C.UTF-8, so people cannot set `LANG`. A command that needs another locale can set the locale itself.
   'LANG',
   'LANGUAGE',
   'LOCPATH',

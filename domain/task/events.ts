@@ -286,7 +286,7 @@ export const PullRequestRequested = event('PullRequestRequested', 1, {
   }),
   /**
    * `tree` is the tree of the recorded changes. A person's request publishes only this tree. An automatic update first records the current changes,
-   * and publishes these.
+   * and publishes these changes.
    */
   content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })

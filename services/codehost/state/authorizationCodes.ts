@@ -10,7 +10,7 @@ export interface PendingCode {
   readonly login: string
   /**
    * The redirect address that the App must repeat. `undefined` for a code from the installation of an App, with which the App may name any of its
-   * own.
+   * redirect addresses.
    */
   readonly redirectUri: string | undefined
   readonly challenge: string | undefined

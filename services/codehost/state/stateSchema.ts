@@ -30,7 +30,7 @@ const Repository = z.object({
   source: z.string().nullable(),
   /** The branch that HEAD names, even if this branch does not exist yet. */
   defaultBranch: z.string(),
-  /** The last commit of the default branch. `language` was determined from its files. */
+  /** The last commit of the default branch. `language` was determined from the files of this commit. */
   defaultTip: Sha.nullable(),
   language: z.string().nullable(),
   createdAt: Time,

@@ -82,7 +82,8 @@ interface NewTask {
 }
 
 /**
- * Throws when the new task's first run would certainly fail. If the task exists, it is accepted, so that a repeated request gets the first answer.
+ * Throws when the new task's first run would certainly fail. A task that already exists is accepted, so that a repeated request gets the first
+ * answer.
  */
 export async function requireStartable(newTask: NewTask, services: KnowingHost): Promise<void> {
   const { state } = await services.commands.load(task, taskStream(newTask.taskId))

@@ -144,7 +144,7 @@ async function withAgent(
   return {}
 }
 
-/** How long to wait for the runner, which answers as soon as it has begun. */
+/** How long to wait for the runner, which answers as soon as the preparation has begun. */
 const beginTimeoutMs = 1_000
 
 export const prepareRoutes: readonly Route<CommandServices>[] = [

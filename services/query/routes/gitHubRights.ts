@@ -194,7 +194,7 @@ const eventsAtOnce = 500
 const maxReads = 20
 /** The most days whose streams are read. The code host keeps deliveries for one day less. */
 const maxDays = 5
-/** How far the code host's clock may be ahead of this server's, in milliseconds. */
+/** How far the code host's clock may be ahead of this server's clock, in milliseconds. */
 const skewMs = 300_000
 const WithGuid = z.object({ guid: z.string() })
 
