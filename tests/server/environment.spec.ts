@@ -168,10 +168,13 @@ test('a rebuild runs without a task; what fails is said, and what succeeds is us
   expect(failed).toMatchObject({ state: 'failed', usesEarlier: true })
   expect(failed.reason).toContain("The project's setup command ended with exit code 1.")
   await push({ 'yarn.lock': '' })
-  await change(`echo "with $TOKEN"; ${setup.replace('test ! -e broken || exit 1', 'true')}`)
+  await change(
+    `curl -sS https://registry.example/; echo "with $TOKEN"; ${setup.replace('test ! -e broken || exit 1', 'true')}`,
+  )
   const shown = await rebuilt()
   expect(shown).toMatchObject({ state: 'ready', reason: null })
   expect(shown.log).toContain('with [redacted]')
+  expect(shown.log).toContain('registry.example:443 was not reached: it is not among the hosts')
   const { terminal } = await ran('Look around')
   expect(terminal).toContain('and is used again.')
   const tasks = await readdir(join(scene.product.dataDir, 'runner/tasks'))

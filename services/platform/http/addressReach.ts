@@ -65,8 +65,19 @@ function ownAddresses(): BlockList {
 }
 
 const loopback = listed(['127.0.0.0/8'], ['::1/128'])
+/** The last four networks are for documentation and benchmarks, so nobody but a network's own people can have put a host there. */
 const inside = listed(
-  ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'],
+  [
+    '127.0.0.0/8',
+    '10.0.0.0/8',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '100.64.0.0/10',
+    '192.0.2.0/24',
+    '198.18.0.0/15',
+    '198.51.100.0/24',
+    '203.0.113.0/24',
+  ],
   ['::1/128', 'fc00::/7'],
 )
 /** The metadata services of Alibaba, Azure, Amazon, Google and Scaleway that have no link-local address. */
@@ -75,18 +86,7 @@ const metadata = listed(
   ['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:42::42/128'],
 )
 const reserved = listed(
-  [
-    '0.0.0.0/8',
-    '169.254.0.0/16',
-    '192.0.0.0/24',
-    '192.0.2.0/24',
-    '192.88.99.0/24',
-    '198.18.0.0/15',
-    '198.51.100.0/24',
-    '203.0.113.0/24',
-    '224.0.0.0/4',
-    '240.0.0.0/4',
-  ],
+  ['0.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '192.88.99.0/24', '224.0.0.0/4', '240.0.0.0/4'],
   ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
 )
 const global = listed([], ['2000::/3'])

@@ -29,6 +29,11 @@ describe('an address', () => {
     '172.16.0.1',
     '192.168.1.1',
     '100.64.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '198.19.255.255',
+    '198.51.100.1',
+    '203.0.113.1',
     '::1',
     'fd00::1',
     '::ffff:127.0.0.1',
@@ -38,7 +43,7 @@ describe('an address', () => {
     '0.0.0.0',
     '255.255.255.255',
     '224.0.0.1',
-    '198.18.0.1',
+    '192.88.99.1',
     '::',
     'fe80::1',
     'ff02::1',
@@ -139,9 +144,16 @@ describe('an address that a name leads to', () => {
       const rules = [ruleOfProject(listed, permitted)]
       return mayConnect(address, 443, rulesFor(rules, host, 443), rules)
     }
-    test.each(['10.1.2.3', '172.16.0.9', '192.168.7.7', '100.64.1.1', 'fd00::9', '93.184.215.14'])(
-      'may be %s when the project lists it',
-      (address) => expect(leads('Registry.Example.', 'registry.example', address)).toBe(true),
+    test.each([
+      '10.1.2.3',
+      '172.16.0.9',
+      '192.168.7.7',
+      '100.64.1.1',
+      '198.18.0.9',
+      'fd00::9',
+      '93.184.215.14',
+    ])('may be %s when the project lists it', (address) =>
+      expect(leads('Registry.Example.', 'registry.example', address)).toBe(true),
     )
     test.each([
       '127.0.0.1',

@@ -22,6 +22,7 @@ test('who hears of a task is told of each destination once', () => {
   expect(told).toEqual([
     "a.example:443 was not reached: it is not among the hosts that the project's settings allow.",
     "b.example:443 was not reached: it is not among the hosts that the project's settings allow.",
+    'c.example:443 was not reached: there is no such host, or it does not answer.',
   ])
 })
 

@@ -62,8 +62,7 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
       const reported = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
         const isNew = !reported.has(destination) && reported.size <= maxReported
-        // An allowed host that does not answer is not reported: the program itself shows that failure.
-        if (why === 'unreachable' || !isNew) return
+        if (!isNew) return
         reported.add(destination)
         tell(
           reported.size > maxReported
@@ -86,4 +85,5 @@ const reasons = {
   inside: "it leads into the server's own network",
   only_git: 'of the local code host a sandbox reaches git alone, and only to read',
   other_repository: "a sandbox reads its project's repository, and those that the project's settings list",
+  unreachable: 'there is no such host, or it does not answer',
 } as const

@@ -247,6 +247,17 @@ test('of several addresses only those are tried that may be', async () => {
   expect([status, await text(socket)]).toEqual([200, 'here'])
 })
 
+test('a program that is refused again and again gets no answer any more, until it reaches something', async () => {
+  const port = await serve(createTcp((client) => client.pipe(client)))
+  const { proxy, refusals } = await open({ rules: [inside(`127.0.0.1:${port}`)], answeredRefusals: 2 })
+  const refused = () => tunnel(proxy, 'other.example:443').then(({ status }) => status)
+  expect([await refused(), await refused()]).toEqual([403, 403])
+  await expect(refused()).rejects.toThrow('socket hang up')
+  expect((await tunnel(proxy, `127.0.0.1:${port}`)).status).toBe(200)
+  expect(await refused()).toBe(403)
+  expect(refusals).toHaveLength(4)
+})
+
 test('an allowed host that does not answer is told as such', async () => {
   const { proxy, refusals } = await open({
     rules: [ruleOf('gone.example', { mayBeInside: false })],

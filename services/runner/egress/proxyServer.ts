@@ -38,6 +38,11 @@ export interface ProxyOptions {
   readonly connections?: number
   /** The time without a byte in either direction after which a connection ends: 10 minutes by default. */
   readonly idleMs?: number
+  /**
+   * How many tunnels in a row are refused with an answer: 500 by default. Further ones end without one, because npm asks again without end for as
+   * long as it is answered.
+   */
+  readonly answeredRefusals?: number
 }
 
 export interface Refusal {
@@ -67,6 +72,7 @@ export interface Proxy {
 
 const usualConnections = 256
 const usualIdleMs = 600_000
+const usualAnsweredRefusals = 500
 const resolveTimeoutMs = 10_000
 const connectTimeoutMs = 20_000
 const headBytes = 16 * 1024
@@ -95,6 +101,8 @@ interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
   readonly traffic: { connections: number; sent: number; received: number }
+  /** How many destinations were refused since the last one that was reached. */
+  refusedInRow: number
   /** The destination of each tunnel that ends in this proxy. */
   readonly destinations: WeakMap<Duplex, Destination>
   /** Serves the requests of tunnels that end in this proxy. */
@@ -114,6 +122,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     options,
     open: new Set(),
     traffic: { connections: 0, sent: 0, received: 0 },
+    refusedInRow: 0,
     destinations: new WeakMap(),
     tunnelled: createServer(timed, serve),
   }
@@ -160,14 +169,16 @@ async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<
   const socket = await firstOf(allowed, (address) => dial(address, port))
   if (!socket) throw new NotReached('unreachable')
   proxy.traffic.connections += 1
+  proxy.refusedInRow = 0
   socket.setTimeout(idleMs, () => socket.destroy())
   return keep(proxy, socket)
 }
 
 /** Reports a refusal, and returns the sentence for the sandbox. */
-function refused({ options }: RunningProxy, fault: unknown, destination: string): string {
+function refused(proxy: RunningProxy, fault: unknown, destination: string): string {
   const why = fault instanceof NotReached ? fault.why : 'unreachable'
-  options.onRefusal({ destination: printable(destination), why })
+  proxy.refusedInRow += 1
+  proxy.options.onRefusal({ destination: printable(destination), why })
   return `${printable(destination)} is not reached. ${fault instanceof NotReached ? fault.message : ''}\n`
 }
 
@@ -198,6 +209,8 @@ async function tunnel(
     upstream = await reach(proxy, destination)
   } catch (fault) {
     const sentence = refused(proxy, fault, target)
+    const { answeredRefusals = usualAnsweredRefusals } = proxy.options
+    if (proxy.refusedInRow > answeredRefusals) return void client.end()
     return void client.end(
       `HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(sentence)}\r\nconnection: close\r\n\r\n${sentence}`,
     )

@@ -126,6 +126,10 @@ async function setUpNewWorkspace(
   const output = unshownOutput(deps, secrets)
   const run = { stopping: stop, output }
   const unwatch = deps.disk.watch({ taskId, stop })
+  const stopHearing = deps.egress.hear(
+    taskId,
+    (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
+  )
   try {
     await tellOfRepository(deps, { run, workspace, envs, person: ownerId })
     const environment = await environmentOf(deps, { projectId, workspace, envs })
@@ -135,6 +139,7 @@ async function setUpNewWorkspace(
     return undefined
   } finally {
     unwatch()
+    stopHearing()
     await output.end()
   }
 }
