@@ -20,6 +20,9 @@ export interface Ballast {
 /** With fewer free bytes than this, the next write may fail. */
 export const leastFreeBytes = 16 * 1024 ** 2
 
+/** The type of a tmpfs, as statfs(2) names it. */
+const tmpfsMagic = 0x01021994
+
 /** The size of the ballast for a disk of this size, in bytes. */
 export function ballastBytes(diskBytes: number): number {
   return Math.floor(Math.min(256 * 1024 ** 2, diskBytes / 50))
@@ -40,12 +43,17 @@ export function isUsedUp({ free, size, isThere }: DiskState): boolean {
 /** Whether to delete or create the ballast. It is created only if at least twice its size is free. Has no side effects. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
-  return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
+  return state.size > 0 && state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
 }
 
-function stateOf(folder: string): DiskState {
-  const { bavail, blocks, bsize } = statfsSync(folder)
-  const size = ballastBytes(blocks * bsize)
+/** The size of the ballast in this folder, in bytes: none in a file system in memory, where it would only take memory. */
+function ballastBytesIn(folder: string): number {
+  const { blocks, bsize, type } = statfsSync(folder)
+  return type === tmpfsMagic ? 0 : ballastBytes(blocks * bsize)
+}
+
+function stateOf(folder: string, size: number): DiskState {
+  const { bavail, bsize } = statfsSync(folder)
   const found = statSync(fileIn(folder), { throwIfNoEntry: false })
   return { free: bavail * bsize, size, isThere: found !== undefined }
 }
@@ -55,7 +63,10 @@ function stateOf(folder: string): DiskState {
  */
 export function releaseIfFull(folder: string): void {
   rmSync(halfIn(folder), { force: true })
-  if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')
+  if (
+    statSync(folder, { throwIfNoEntry: false }) &&
+    nextStep(stateOf(folder, ballastBytesIn(folder))) === 'release'
+  )
     rmSync(fileIn(folder), { force: true })
 }
 
@@ -74,15 +85,17 @@ export const noBallast: Ballast = {
 export function keepBallast(
   { dataDir: folder, path }: Pick<Config, 'dataDir' | 'path'>,
   logger: Pick<Logger, 'warn'>,
+  sizeIn = ballastBytesIn,
 ): Ballast {
   const onFault = (fault: unknown) => logger.warn({ err: fault }, 'failed to keep room on the disk')
   let making: Promise<void> | undefined
   let notBefore = 0
   let lastFree = 0
-  const isFull = () => isUsedUp(stateOf(folder))
+  const currentState = () => stateOf(folder, sizeIn(folder))
+  const isFull = () => isUsedUp(currentState())
 
   function look(): void {
-    const state = stateOf(folder)
+    const state = currentState()
     const step = nextStep(state)
     const isFalling = state.free < lastFree
     lastFree = state.free
