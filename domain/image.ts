@@ -19,7 +19,7 @@ export const imageFacts = {
   blob: BlobRef,
 }
 
-/** The image was stored, sealed under a key of its own. */
+/** The image was stored, encrypted under a key of its own. */
 export const ImageUploaded = event('ImageUploaded', 1, {
   data: z.object({ ...imageFacts, ownerId: UserId }),
   content: z.object({ name: z.string() }),

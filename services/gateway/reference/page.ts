@@ -156,7 +156,7 @@ function markedUp(text: string): readonly Html[] {
 
 type Schema = z.core.JSONSchema.JSONSchema
 
-/** The schema of a member. Booleans and tuples, which our schemas do not have, count as `{}`, which means anything. */
+/** The schema of a member. JSON Schema also allows `true`, `false` or a list here; our schemas have none of these, so they become `{}`. */
 const schemaOf = (member: Schema['items']): Schema =>
   typeof member === 'object' && !Array.isArray(member) ? member : {}
 

@@ -101,7 +101,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
     asOf,
     now: async (view, stream, id) => {
       const head = await log.headOf(stream).catch((fault: unknown): Pick<Head, 'revision'> => {
-        // Computes the document from the part of the stream that can be read.
+        // The end of the stream is unknown, so `asOf` reads on until the event that cannot be read.
         if (fault instanceof UnreadableEvent) return { revision: Infinity }
         throw fault
       })

@@ -73,7 +73,7 @@ export interface SealTrees {
   /** Streams whose latest event is not in the tree `ends` (the tree over the last events) yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** The number of events that no seal covers. The events that record seals count too, if other events before them are not sealed. */
+  /** The number of events that the newest seal does not cover, not counting the event that records this seal. */
   unsealed: number
   /** A newer epoch that the log has entered, whose events this process must not seal. */
   newerEpoch: number | null

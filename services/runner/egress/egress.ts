@@ -29,7 +29,7 @@ export interface Egress {
 const maxReported = 20
 
 interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'privateHosts'> {
-  /** The path of a Node program, which sandboxes get for their relay. */
+  /** The path of the executable `node`, which runs the relay in a sandbox. */
   readonly node: string
   readonly scratch: Scratch
   readonly logger: Pick<Logger, 'info'>

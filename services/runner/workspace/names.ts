@@ -1,4 +1,4 @@
-/** Names that the runner derives from people's input: branches, and folders that cannot leave their place. */
+/** Names that the runner derives from people's input: names of branches, and of folders that cannot lead outside their parent folder. */
 import { createHash } from 'node:crypto'
 import { ourBranches } from '#domain/kernel/names.ts'
 

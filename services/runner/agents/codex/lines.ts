@@ -99,7 +99,7 @@ export function readCodexLine(line: string): CodexLine | 'silent' | 'unknown' {
   if (method !== undefined) {
     const read = Told.safeParse(data)
     if (read.success) return { type: 'told', told: read.data }
-    // A line with an unknown method is skipped; with any other error the line is malformed.
+    // A line with a method that we do not read is skipped (`silent`). One with a method that we read is malformed (`unknown`).
     return read.error.issues.some(({ path }) => path[0] === 'method') ? 'silent' : 'unknown'
   }
   if (of === undefined) return 'unknown'

@@ -62,8 +62,8 @@ interface Bounds {
 }
 
 /**
- * Decides whether an event still fits into the allowance. Images may be recorded until half of it is used, terminal output until three quarters are
- * used, and the chat until all of it is used. `tailBytes` of each share are kept for the end of the output.
+ * Decides whether an event still fits into the allowance. Images are recorded until half of it is used, terminal output until three quarters, and
+ * the chat until all of it. Each of these limits is lower by `tailBytes`, which are kept for the end of the output.
  */
 function roomWithin(allowance: RecordingAllowance) {
   const share = { images: 0.5, terminal: 0.75, chat: 1 } as const

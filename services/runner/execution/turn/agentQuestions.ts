@@ -45,7 +45,7 @@ export interface AgentQuestions {
   stop(): void
 }
 
-/** A request that waits, with the answers that have arrived. */
+/** One request of the agent, which may ask several questions, with the answers so far. */
 interface Waiting {
   readonly questionIds: readonly string[]
   readonly answers: Map<string, Answer>

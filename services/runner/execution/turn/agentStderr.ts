@@ -13,7 +13,7 @@ export function forwardStderr(child: Pick<SandboxedProcess, 'stderr'>) {
     for await (const chunk of child.stderr) {
       const take = await taker
       writing = take(Buffer.from(chunk))
-      // A fault of the listener is thrown by `pause`, to the turn that waits for it.
+      // A fault is ignored here, because `pause` throws it to the turn that called it.
       await writing.catch(() => undefined)
     }
   })()

@@ -5,7 +5,7 @@ import { dayLabel } from '../../../../ui/text/times.ts'
 import { useTaskNow } from '../../replayContext.ts'
 import { samePart, type ChatEntry } from '../chatTimeline.ts'
 import { PersonMessage } from './PersonMessage.tsx'
-import { SentMessageEntry } from './SentMessageEntry.tsx'
+import { OutgoingMessageEntry } from './OutgoingMessageEntry.tsx'
 import { TaskImages } from './MessagePictures.tsx'
 import { TimeContext } from './MessageHead.tsx'
 import { Turn, type TurnUsage } from './Turn.tsx'
@@ -42,7 +42,7 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
               </div>
             )}
             {entry.kind === 'sent' ? (
-              <SentMessageEntry
+              <OutgoingMessageEntry
                 sent={entry.sent}
                 taskId={task.id}
                 onResend={onResend}

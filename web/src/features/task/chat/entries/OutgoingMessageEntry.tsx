@@ -1,4 +1,4 @@
-/** A message that is being sent or was refused, with the possible actions. */
+/** A message of the person that waits, is being sent, or was refused, with the buttons to send it again or discard it. */
 import { useSelector } from 'react-redux'
 import { selectWaiting } from '../../../../live/outbox.ts'
 import { useMeQuery } from '../../../auth/authApi.ts'
@@ -11,14 +11,14 @@ import { CommandBody, MessageBody } from './MessageBody.tsx'
 import { MessagePictures } from './MessagePictures.tsx'
 import { PersonMark, personName } from './PersonMessage.tsx'
 
-interface SentMessageEntryProps {
+interface OutgoingMessageEntryProps {
   readonly sent: SentMessage
   readonly taskId: string
   readonly onResend: (id: string) => void
   readonly onDiscard: (id: string) => void
 }
 
-export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMessageEntryProps) {
+export function OutgoingMessageEntry({ sent, taskId, onResend, onDiscard }: OutgoingMessageEntryProps) {
   const { data } = useMeQuery()
   const waits = useSelector(selectWaiting).includes(sent.id)
   return (
