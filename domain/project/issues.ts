@@ -26,7 +26,7 @@ export interface TakenIssue {
   readonly taskId: string
   /** When the issue was accepted, in the format of ISO 8601. */
   readonly at: string
-  /** When the outcome was recorded, which is a task or a failure, in the format of ISO 8601; `null` before. */
+  /** When the outcome (a task or a failure) was recorded, in the format of ISO 8601; `null` before. */
   readonly settledAt: string | null
   /** Why the issue did not become a task; `null` when it became a task, and before the outcome is recorded. */
   readonly failure: IssueFailure | null

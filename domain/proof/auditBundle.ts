@@ -56,7 +56,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   ProjectEnvironmentFailed: ['output', 'details'],
 }
 
-/** The categories of the content of events of a type. The names of branches and commits count as `details`, and so do reasons. */
+/** The categories to which the content of this type of event belongs. Names of branches and commits count as `details`, and so do reasons. */
 export function categoriesOf(type: string): readonly ContentCategory[] {
   return categories[type] ?? ['details']
 }

@@ -9,7 +9,7 @@ import { isSame } from './merkleTree.ts'
 import { readBundle } from './readBundle.ts'
 
 export interface BundleComparison {
-  /** `not_compared`: the bundles cannot be compared, for the reason `why`. */
+  /** Whether the two bundles agree. With `not_compared`, they cannot be compared, and `why` is the reason. */
   readonly verdict: 'agree' | 'contradict' | 'not_compared'
   readonly contradictions: readonly BundleFault[]
   readonly why?: 'unreadable' | 'other_log' | 'too_old'

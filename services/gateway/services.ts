@@ -66,7 +66,7 @@ export interface GatewayOptions {
   readonly notices: () => readonly string[]
   /** The agents' states as reported by the connected runners. */
   readonly agents: () => Promise<readonly AgentState[]>
-  /** Answers reads and writes below `/api`, in this process or as a proxy to the services. */
+  /** `query` answers reads below `/api`, and `command` answers writes: in this process, or as a proxy to the services. */
   readonly query: Middleware
   readonly command: Middleware
   /** The parts that `/readyz` checks; each throws when it is not ready. */

@@ -96,8 +96,8 @@ async function* batches(
 }
 
 /**
- * Returns the hashes that no unfinished stream names. Reads the log after the hashes were listed. Returns none if there is a reason not to trust the
- * log.
+ * Returns those of `hashes` that no stream names, or that only one stream names and this stream has ended. Reads the log after the hashes were
+ * listed. Returns none if there is a reason not to trust the log.
  */
 async function unnamedOf(
   engines: BlobSweepEngines,

@@ -252,7 +252,7 @@ function beforeOwnSeal({ identity, log }: SealTrees, records: readonly LogRecord
   return seal?.size === log.size + records.length - 1 ? records.slice(0, -1) : records
 }
 
-/** Whether the last event in the trees is still in the log at the same place. If it is damaged, that counts as yes. */
+/** Whether the last event in the trees is still in the log at the same place. A damaged event at this place counts as still there. */
 async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
   if (last === null) return true
   const { stream, revision: from } = last

@@ -10,8 +10,9 @@ import type { OwnStores } from '#platform/compose.ts'
 import { inspectFlawed, listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
 
 /**
- * The operation for the words of a command. `backup <folder>` and `restore <folder>` copy the data folder; `key` shows the keys of the log;
- * `quarantine` is about unreadable streams. `undefined` for other words, which are for `operationBeside` and `operationOf`. Throws `UnknownWords`.
+ * Returns the operation that the words of the command line name: `backup <folder>` and `restore <folder>` copy the data folder, `key` shows the keys
+ * of the log, and `quarantine` is about unreadable streams. Returns `undefined` for other words, which `operationBeside` and `operationOf` know.
+ * Throws `UnknownWords`.
  */
 export function standaloneOf(
   words: readonly string[],

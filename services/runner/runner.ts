@@ -298,7 +298,7 @@ function diskDeps(
 /** A decoded image may take hundreds of megabytes. */
 const imagesAtOnce = 2
 
-/** The dependencies for recording runs, and their limits. */
+/** The dependencies that record a run, keep secrets out of the record, and limit what the run may use. */
 function runDeps(
   config: Config,
   { commands, clock, logger }: RunnerEngines,

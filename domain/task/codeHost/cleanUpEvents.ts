@@ -9,8 +9,8 @@ const asked = { requestId: z.string() }
 export const TaskCleanUpRequested = fact('TaskCleanUpRequested', asked)
 
 /**
- * The place that also has the workspace's work. `merged`: the merged branch or the base. `saved`: the last snapshot. `unknown`: there was no
- * workspace.
+ * Where the work of a task's workspace is kept besides the workspace. `merged`: in the merged branch or the base. `saved`: in the last snapshot.
+ * `unknown`: there was no workspace.
  */
 export const workPlaces = ['merged', 'saved', 'unknown'] as const
 export type WorkPlace = (typeof workPlaces)[number]

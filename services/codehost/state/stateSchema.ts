@@ -62,7 +62,10 @@ const PullRequest = z.object({
   createdAt: Time,
   updatedAt: Time,
   closedAt: Time.nullable(),
-  /** `commit` is the merge commit; `null` when the pull request's commits reached the base branch by a push. */
+  /**
+   * When and by whom the pull request was merged; `null` before. `commit` is the merge commit; `null` when the pull request's commits reached the
+   * base branch by a push.
+   */
   merged: z.object({ at: Time, by: z.string().nullable(), commit: Sha.nullable() }).nullable(),
 })
 

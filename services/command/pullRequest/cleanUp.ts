@@ -89,7 +89,7 @@ export async function cleanUpBranch(
   const head = pullRequest?.observed?.headCommit
   if (!task || !project || branch === null || head === undefined || !isOurBranch(branch)) return 'not_ours'
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  // If the code host stops answering, the outcome depends on the step.
+  // The step that is under way. If the code host stops answering, the outcome depends on it.
   let step: Step = 'looking'
   try {
     const token = await access.tokenOf(ownerId)

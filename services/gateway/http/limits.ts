@@ -88,7 +88,7 @@ export interface Strangers<One> {
 
 export interface StrangersLimit {
   readonly ofAddress: number
-  /** Behind proxies, all connections come from their addresses, so only the total is limited. */
+  /** Whether the gateway is behind proxies. All connections then come from the addresses of the proxies, so only their total is limited. */
   readonly isProxied: boolean
 }
 

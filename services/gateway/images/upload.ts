@@ -22,12 +22,11 @@ import { readImageForm, type ImageFile } from './uploadForm.ts'
 import { nameOf } from './fileName.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 
-/** Shorter than the request's own time limit, so that the answer can say that the form was too slow. */
+/** The time in which the form must arrive. It is shorter than the request's own time limit, so that the answer can say that the form was too slow. */
 const formMs = 25_000
 const lettingGoMs = 5_000
 const projectionTimeoutMs = 2_000
 
-/** The person who uploads, and the ids of the image and the command. */
 interface Upload {
   readonly userId: string
   readonly imageId: string

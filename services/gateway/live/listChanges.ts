@@ -27,7 +27,7 @@ const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])
 /** The number of tasks whose tool calls are counted, which is more than run at once. */
 const countedTasks = 1_000
 
-/** Whether the event may concern the followers of its task's owner. */
+/** Whether the event may change a list of tasks. If so, it concerns all viewers who are signed in as the owner of its task. */
 export function mayChangeLists({ type, stream }: StoredEvent): boolean {
   return (
     (statusEvents.has(type) || progressEvents.has(type) || type === 'ToolStarted') &&

@@ -32,7 +32,7 @@ export const startMissedDeliveries = (
   hasHook: () => Promise<boolean>,
 ): RunningWork => repeat((signal) => round(deps, hasHook, signal))
 
-/** One round; returns the time until the next in ms. */
+/** Records the deliveries that were missed. Returns the time until the next round, in milliseconds. */
 async function round(
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,

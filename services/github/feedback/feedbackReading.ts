@@ -142,6 +142,6 @@ function cutContent(content: Receive['content']): Receive['content'] {
   }
 }
 
-/** The first `length` characters of a text, with a mark if it was longer. */
+/** The text, shortened to `length` characters if it is longer. A shortened text ends with `…`. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1)}…`

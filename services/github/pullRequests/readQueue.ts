@@ -29,7 +29,7 @@ export interface ReadQueue {
    * repository. All of them count as being read until `done` is called.
    */
   take(holder: string, max: number): readonly ReadRequest[]
-  /** Ends the reading of these pull requests. */
+  /** Says that these pull requests have been read. */
   done(taken: readonly ReadRequest[]): void
   /** Whether nothing waits and nothing is being read. */
   isEmpty(): boolean

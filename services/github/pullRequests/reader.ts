@@ -38,7 +38,7 @@ export interface Found {
   readonly reading: Extract<PullRequestReading, { kind: 'read' }>
 }
 
-/** Reads the pull requests of one access in one request. Throws only faults that are not the code host's. */
+/** Reads pull requests that share one access, with a single request to the code host. Throws only faults that do not come from the code host. */
 export async function readAll(deps: ReaderDeps, requests: readonly ReadRequest[]): Promise<ReadOutcome> {
   const [first] = requests
   if (!first) return { kind: 'read', found: [], unseen: [] }

@@ -15,7 +15,7 @@ export interface Retries {
 }
 
 interface Waiting {
-  /** `undefined` while the id is being read. */
+  /** When the id is to be read again; `undefined` while it is being read. */
   readonly dueAt: number | undefined
   readonly pauseMs: number
 }

@@ -10,7 +10,7 @@ export function alone<T>(leases: Pick<Leases, 'hold'>, name: string, work: () =>
   return new Promise((resolve, reject) => {
     let begun: Promise<unknown> | undefined
     const held = leases.hold(name, async () => {
-      // After a lost and renewed lease, this is called again, but the work must be done only once.
+      // This callback runs again when the lease was lost and then renewed, but the work must be done only once.
       begun ??= work().then(resolve, reject)
       void begun.then(() => held.stop())
       return { stop: async () => void (await begun) }

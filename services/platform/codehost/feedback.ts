@@ -254,7 +254,7 @@ function writingCalls({
   }
 }
 
-/** Runs a mutation with one or more parts. Throws the first refusal of a part. */
+/** Runs a mutation with one or more parts. Throws the first error of a part as a `CodeHostFault`. */
 async function done(octokit: Octokit, mutation: string, variables: Record<string, unknown>): Promise<void> {
   const { errors } = await askGraphql(octokit, mutation, variables)
   const [error] = errors

@@ -47,7 +47,7 @@ export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<Even
 /** The digests that can be computed from a stored event alone. */
 export interface Digests {
   readonly hash: string
-  /** The hash of the sealed content; `null` without content. */
+  /** The hash of the encrypted content; `null` without content. */
   readonly sealed: string | null
 }
 

@@ -23,7 +23,7 @@ export interface CallRequest<C extends AnyCall> {
   readonly commandId: string
   /** The id of this request, which becomes the correlation id of everything that the request causes. */
   readonly requestId: string
-  /** Whether the same write was already requested under the same key. */
+  /** Whether the same write was already requested with the same idempotency key. */
   readonly again: boolean
   /** The client's address, the host name that it used, whether it uses https, and its cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'secure' | 'cookies' | 'get'>

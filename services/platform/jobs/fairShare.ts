@@ -32,9 +32,12 @@ export interface FairShare {
  * There is no maximum for the delay of a job: all jobs with the maximum would be offered at once, again and again.
  */
 const stepMs = 100
-/** How long a slot stays free to look in the queue for a person with a higher priority than the known ones. */
+/**
+ * While a slot is free, jobs are put back for at most this long. In this time the worker sees jobs from further back in the queue, whose people may
+ * have priority.
+ */
 const lookMs = 500
-/** A job that was put back, and is not offered again by this time after its delay, counts as taken by another worker. */
+/** If a job that was put back is not offered again within this time after its delay, it counts as taken by another worker. */
 const graceMs = 1_000
 
 /**

@@ -30,7 +30,7 @@ interface RunningWorker extends WorkerParts {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** Ids of running jobs that wait and take no slot. */
+  /** The ids of running jobs that called `waits(true)`: they take no slot of a person and do not count towards `concurrency`. */
   readonly waiting: Set<string>
   readonly share: ReturnType<typeof fairShare>
   readonly signal: AbortSignal

@@ -77,7 +77,8 @@ async function obtain(
       const lease = await ask(leases, (leases) => leases.findOne({ _id: name }))
       const now = performance.now()
       if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-      // If the lease is already ours, an answer was lost. It is taken again with a new term, so that pending writes of the old term have no effect.
+      // If the lease is already ours, the answer to our `take` was lost. The lease is taken again with a new term, so that pending writes of the old
+      // term have no effect.
       const isFree =
         !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
       const taken = isFree ? await take(leases, name, me, lease) : undefined

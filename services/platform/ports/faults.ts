@@ -87,17 +87,20 @@ export class DamagedBlob extends Error {
   override readonly name = 'DamagedBlob'
 }
 
-/** Sealed bytes cannot be opened: they were changed, or sealed with another context. */
+/** Encrypted bytes cannot be opened: they were changed, or encrypted with another context. */
 export class CannotOpen extends Error {
   override readonly name: string = 'CannotOpen'
 }
 
-/** Sealed bytes cannot be opened because the key of their scope is missing. The key was not destroyed on purpose, since that leaves a mark. */
+/**
+ * Encrypted bytes cannot be opened because the key of their scope is missing, although nobody destroyed it on purpose: a destroyed key is remembered
+ * as destroyed.
+ */
 export class KeyMissing extends CannotOpen {
   override readonly name = 'KeyMissing'
 }
 
-/** The scope's key was destroyed, so nothing can be sealed under it any more. */
+/** The key of a scope was destroyed, so nothing more can be encrypted for this scope. */
 export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed'
 }

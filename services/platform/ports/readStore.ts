@@ -98,7 +98,9 @@ export interface Served {
   readonly readsFrom: number
 }
 
-/** A separate store in which documents can be folded without blocking others, until they are copied to collections that nobody reads yet. */
+/**
+ * A store beside the read store, for a rebuild. Folding documents in it blocks nobody; `land` then copies them to collections that nobody reads yet.
+ */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
   /** Copies everything to the prepared collections of the same names, yielding to other writers. Newer documents in them are kept. */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>

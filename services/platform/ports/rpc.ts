@@ -140,7 +140,7 @@ export const rpcCalls = {
   taskFiles: {
     request: project.extend({
       taskId: z.string(),
-      /** The base branch, and the task's own. */
+      /** The task's base branch; `workingBranch` is the task's own branch. */
       branch: z.string(),
       workingBranch: z.string().nullable(),
       /** The bundle of the last saved work. */

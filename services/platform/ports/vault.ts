@@ -10,7 +10,7 @@ export interface Vault {
   seal(scope: string, context: string, plain: Uint8Array): Promise<Uint8Array>
   /**
    * Returns the plaintext; `undefined` when the scope's key was destroyed. Throws `CannotOpen` when the bytes were changed or the context differs,
-   * and `KeyMissing` when there is no such key.
+   * and `KeyMissing` when the scope has no key.
    */
   open(scope: string, context: string, sealed: Uint8Array): Promise<Uint8Array | undefined>
   /** Destroys the scope's key and its secrets permanently. */

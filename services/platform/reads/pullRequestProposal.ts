@@ -11,7 +11,7 @@ import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
 const latestMessages = 200
 
-/** Makes the proposal from the recorded chat; erased content is left out. */
+/** Proposes the title and the text of the task's pull request from its recorded chat. Erased content is left out. */
 export async function proposalFor(
   { documents }: { readonly documents: Documents },
   task: TaskDocument,

@@ -146,7 +146,7 @@ function beginShapes(scan: Scan, marks: number, place: number): void {
 
 function beginPrefixed(scan: Scan, marks: number, place: number): void {
   for (const [at, { prefix }] of prefixedShapes.entries()) {
-    // A shape that began earlier covers this one and everything after it.
+    // Nothing to do for a shape that already began earlier: its beginning covers this place and everything after it.
     if ((marks & (1 << at)) === 0 || (scan.live & (1 << at)) !== 0) continue
     scan.prefixes[at] = place + 1 - prefix.length
     scan.live |= 1 << at
@@ -301,7 +301,7 @@ function coverSure(scan: Scan, length: number): void {
   if (scan.block !== null) cover(scan, scan.block.from, Math.min(length, scan.block.until))
 }
 
-/** Returns the text up to `end`, and keeps the rest in the scan. */
+/** Returns the text up to `end`, with a mark in place of each hidden part. Keeps the rest of the text in the scan. */
 function release(scan: Scan, text: string, end: number): string {
   const { covers } = scan
   const shown: string[] = []

@@ -80,7 +80,7 @@ async function combined(
   return hashes.every((hash) => hash !== undefined) ? hashes : undefined
 }
 
-/** The hash of a subtree: a stored one, or else computed from its halves. `undefined` when a stored one is missing. */
+/** The hash of a subtree: a stored hash or, on levels that are not stored, the hash of its two halves. `undefined` when a stored hash is missing. */
 function subtree(known: KnownTree, node: Node): Hash | undefined {
   const { level, index } = node
   const name = `${level}/${index}`

@@ -26,7 +26,7 @@ export type RequestAnswered = Period & {
   readonly method: string
   /** The path of the call, with `:name` for parameters. */
   readonly route: string
-  /** `gone`: the client disconnected before the answer was complete. */
+  /** The HTTP status; `gone` when the client disconnected before the answer was complete. */
   readonly status: number | 'gone'
 }
 

@@ -1,4 +1,4 @@
-/** The vault on MongoDB: wrapped data keys and sealed secrets, which can only be opened with the master key. */
+/** The vault on MongoDB: wrapped data keys and encrypted secrets, which can only be read with the master key. */
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Collection, Db } from 'mongodb'

@@ -41,7 +41,7 @@ export type SealEvidence = Evidence & Pick<Stores, 'readStore'>
 interface Checking {
   readonly claims: Claims
   frontier: Frontier
-  /** The largest size up to which every seal matched. */
+  /** The largest size of the log up to which every seal matched. */
   intact: number
   readonly broken: Claim[]
   readonly restores: Restore[]

@@ -14,7 +14,7 @@ export interface ModelService {
   readonly canCompact: boolean
 }
 
-/** The fault if it is temporary, so that a later repetition may succeed; otherwise `undefined`. */
+/** The code of the fault if the fault is temporary, so that a repetition may succeed; otherwise `undefined`. */
 export function passingFault({
   code,
   httpStatus,

@@ -21,7 +21,7 @@ export const noDevcontainer: Devcontainer = { says: '', commands: [], variables:
 const setupCommands = ['onCreateCommand', 'updateContentCommand', 'postCreateCommand'] as const
 const laterCommands = ['postStartCommand', 'postAttachCommand'] as const
 const privileges = ['privileged', 'capAdd', 'securityOpt', 'mounts', 'workspaceMount', 'runArgs'] as const
-/** Entries that are for people and editors, and ask for nothing. */
+/** Entries of `devcontainer.json` that are for people and editors only. A workspace needs nothing from them. */
 const silent: ReadonlySet<string> = new Set(['name', '$schema', 'customizations'])
 const known: ReadonlySet<string> = new Set([
   ...setupCommands,

@@ -123,7 +123,7 @@ function readerOf(source: AsyncIterable<Buffer>) {
     return true
   }
   return {
-    /** The next bytes; `undefined` when there are fewer. */
+    /** Returns the next `bytes` bytes; `undefined` when fewer are left. */
     async take(bytes: number): Promise<Buffer | undefined> {
       while (held.length < bytes) if (!(await more())) return undefined
       const taken = held.subarray(0, bytes)

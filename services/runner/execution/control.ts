@@ -67,7 +67,7 @@ export function stopping(): Stopping {
 export interface DeliveryQueue {
   /** Adds the ids that the log has now. Each is passed on once. */
   offer(ids: readonly string[]): void
-  /** Passes ids to `take`, one after the other, until the returned function is called. Without a listener, they wait. */
+  /** Passes ids to `take`, one after the other, until the returned function is called. While there is no `take`, the ids wait. */
   listen(take: (id: string) => Promise<void>): () => void
 }
 

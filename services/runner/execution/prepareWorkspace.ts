@@ -56,7 +56,7 @@ interface PrepareRun {
   /** A sandbox that is opened as soon as the workspace's folders exist. */
   readonly early?: EarlySandbox | undefined
   readonly signal: AbortSignal
-  /** Whether saved work will be restored into a new workspace. The caller then marks it as complete after the restore. */
+  /** Whether saved work will be restored into a new workspace. The caller then marks the workspace as complete after the restore. */
   readonly isToBeRestored?: boolean
   /** The access that the person must have; `read` by default. */
   readonly needs?: 'read' | 'push'

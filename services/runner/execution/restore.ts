@@ -27,7 +27,7 @@ type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'snaps
 
 export interface Restored {
   readonly kind: 'restored'
-  /** Paths of files that were not changed, because git ignores them. */
+  /** Paths of files that the restore left as they are, because git ignores them. */
   readonly kept: readonly string[]
   /** Whether the agent can resume the session from the end of that turn. */
   readonly resumes: boolean

@@ -75,7 +75,7 @@ export async function runInSandbox(
 ): Promise<Ran> {
   const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  // In bold, like the commands of an agent.
+  // Prints the command in bold, like the commands of an agent.
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
   const env = await sandboxEnv.open()
   try {

@@ -44,7 +44,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     env: {
       HOME: workspace.homeDir,
       LANG: 'C.UTF-8',
-      // The tree's own `.git` has the mirror's path in a sandbox, which does not exist here.
+      // The tree's own `.git` names the mirror by its path in a sandbox. Without a sandbox, this path does not exist.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects,
       [markName]: mark.slice(markName.length + 1),
       ...spec.env,

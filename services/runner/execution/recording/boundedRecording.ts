@@ -23,7 +23,10 @@ export interface Recording {
 const eventOverhead = 512
 /** The most bytes of the last output that are kept, separately for terminal and chat. */
 const longestTail = 1_000_000
-/** Unrecorded output is read no faster than the log could record it: about 4 MB/s per channel. */
+/**
+ * The pause after each piece of unrecorded output, in milliseconds. With it, such output is read no faster than the log could record it: about 4 MB/s
+ * per channel.
+ */
 const paceMs = 4
 /** The most reports of usage that are recorded in a run; a turn has one or two. Also the most measurements of how full the model's context is. */
 const maxUsages = 1_000

@@ -26,7 +26,7 @@ export interface TurnMessages {
 export interface Heard {
   /** The messages that the agent takes up now. */
   readonly takenUp: readonly string[]
-  /** The messages of which it is now known that the model has seen them. */
+  /** The messages that the model is now known to have seen. */
   readonly seen: readonly string[]
   /** Whether the event ends the turn of one of the messages. */
   readonly isOwnEnd: boolean

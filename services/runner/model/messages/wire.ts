@@ -46,7 +46,7 @@ export interface Conversation {
   readonly images: number
   /** The number of messages by people so far; the first message has 1. */
   readonly messageNumber: number
-  /** The tools that were used since that message, in order. */
+  /** The tools that were used since the latest message by a person, in order. */
   readonly steps: readonly Step[]
 }
 

@@ -114,7 +114,7 @@ interface SandboxInputs {
   readonly files: readonly string[]
 }
 
-/** The data for a sandbox. Throws `RangeError` for a spec that is impossible. */
+/** What bubblewrap and the launcher need to start this sandbox. Throws `RangeError` if the spec cannot be met. */
 function inputsOf({ toolchains }: BubblewrapOptions, spec: SandboxSpec): SandboxInputs {
   const { workspace, limits } = spec
   const { system, env } = toolchains

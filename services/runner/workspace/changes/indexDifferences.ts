@@ -104,7 +104,7 @@ export async function treeDifferences(
   }
 }
 
-/** The most new repositories that are inspected. */
+/** At most this many new repositories in the workspace are inspected. */
 const maxNested = 20
 
 /** The files of new repositories without a remote, such as `git init` makes, and the paths of all other repositories. */

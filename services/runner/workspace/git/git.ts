@@ -221,7 +221,7 @@ export function gitEnvironment(call: GitCall, path: string): Record<string, stri
   const secrets = call.secretConfig ?? []
   return {
     PATH: path,
-    // There is no such folder, and so no ~/.gitconfig, no ~/.netrc, no ~/.ssh.
+    // This folder does not exist, so git finds no ~/.gitconfig, no ~/.netrc and no ~/.ssh.
     HOME: '/nonexistent',
     XDG_CONFIG_HOME: '/nonexistent',
     LC_ALL: 'C.UTF-8',

@@ -26,7 +26,7 @@ export interface FilterQuestion extends WorkspaceGit {
 }
 
 /**
- * The changed files to which an attribute applies a filter. Attributes count in the tree and in each of `published`, so that a change of
+ * The changed files to which an attribute applies a filter: an attribute in the tree, or in a commit of `published`, so that a change of
  * `.gitattributes` exempts no path. A pointer of Git LFS counts as filtered. Throws `GitFault`.
  */
 export async function unfilteredPaths(question: FilterQuestion): Promise<readonly UnfilteredPath[]> {

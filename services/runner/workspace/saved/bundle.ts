@@ -225,8 +225,9 @@ const prerequisitesMissing =
   /^error: Repository lacks these prerequisite commits:\n((?:error: [0-9a-f]{40}(?: .*)?\n)+)$/
 
 /**
- * Whether commits that the bundle needs are missing. git says the same if it cannot read its objects. So commits that must exist are looked for too,
- * in the mirror and here: an older workspace may have begun from another mirror. Throws `GitFault`.
+ * Whether the commits that the bundle needs are missing. git reports them as missing, too, when it cannot read its objects. So the mirror and our own
+ * git directory must each find a commit that they certainly have. Our git directory is asked for `startCommit`, which may come from an earlier
+ * mirror. Throws `GitFault`.
  */
 async function isBaseGone(
   git: Git,

@@ -78,7 +78,7 @@ async function sort(workspace: Workspace, differences: TreeDifferences, limits: 
   return { present, gone, leftOut, bytes }
 }
 
-/** Names that git refuses in any index, such as `git~1`. */
+/** Returns those of `paths` whose names git refuses in any index, such as `git~1`. */
 async function refusedNames(
   git: Git,
   { gitDir, index }: PlainGit,

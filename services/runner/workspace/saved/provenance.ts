@@ -221,8 +221,8 @@ async function grownFiles(
 }
 
 /**
- * The lines that `added` has and `parent` lacks; `null` when this takes too long, or there are too many lines. `joined` is a commit with the files of
- * `added` whose parents include the history of the turns, so that blame finds the turns.
+ * Returns the lines that `added` has and `parent` lacks; `null` when finding them takes too long, or when there are too many. `joined` is a commit
+ * with the same files as `added`. It has the history of the turns among its parents, so that blame finds the turns.
  */
 async function addedLines(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
@@ -241,7 +241,8 @@ async function addedLines(
       return porcelain === null ? null : blamedLines(porcelain)
     }),
   )
-  // Which lines are new is taken from the commit itself: of two parents, blame prefers the one that has the same file.
+  // Blame of `added` says which lines are new, and blame of `joined` only says which turn wrote them: of two parents, blame prefers the one that has
+  // the same file.
   if (!lines || !origins) return null
   const groups: { from: number; to: number; turn: string | null; texts: string[] }[] = []
   for (const [index, { commit, number, text }] of lines.entries()) {

@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { desktopNotifications, recall, usePersisted } from '../../state/persisted.ts'
 
-/** `unasked`: the person has not chosen yet. */
+/** Whether desktop notifications are shown. With `unasked`, the person has not chosen yet. */
 type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'
 
 /** The state of desktop notifications, and functions to change it; `turnOn` asks for the browser's permission if necessary. */

@@ -16,7 +16,7 @@ export function useCountdown(duration: number, onOver: () => void) {
       left.current -= Date.now() - since
     }
   }, [isPaused, over])
-  /** Props for the element. The pointer and the focus on it stop the countdown. */
+  /** Props for the element that is shown for a time. The pointer or the focus on it stops the countdown. */
   return {
     onPointerEnter: () => setPaused(true),
     onPointerLeave: () => setPaused(false),

@@ -7,7 +7,7 @@ interface ProposedChange {
   /** Only the settings that change. */
   readonly change: Partial<Pick<ShownSettings, 'setupCommand' | 'egress' | 'variables'>>
   readonly replacesSetup: boolean
-  /** The names of variables that exist with another value. */
+  /** The names of variables that the project already has with another value. */
   readonly replacedVariables: readonly string[]
 }
 

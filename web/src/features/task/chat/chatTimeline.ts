@@ -63,7 +63,7 @@ export interface ChatMaterial {
   readonly sent: readonly SentMessage[]
 }
 
-/** How close messages must be to share a head, in milliseconds (contract, section 9). */
+/** Two similar messages in a row share a head if fewer than this many milliseconds lie between them (contract, section 9). */
 const groupingPeriodMs = 5 * 60_000
 /** A string that sorts after every position. */
 const last = '~'
@@ -107,7 +107,7 @@ export function chatTimeline(material: ChatMaterial): ChatTimeline {
   return { entries: grouped(entries), queue }
 }
 
-/** For a damaged stream the further course is unknown, so nothing in it counts as waiting or running. */
+/** The material of a task whose stream is damaged. Nobody can know how its work went on, so what is queued or running is shown as `cancelled`. */
 function asEnded(material: ChatMaterial): ChatMaterial {
   const over = <Status extends string>(status: Status) =>
     status === 'queued' || status === 'running' ? ('cancelled' as const) : status

@@ -41,7 +41,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   let items: readonly HistoryItem[] = []
   /** The task at the last item that is folded, which is at or after the last snapshot. */
   let end = start()
-  /** The indexes of the task's events in `items`, by their revision, beginning with the first loaded one. */
+  /** For each revision of the task's stream from `firstRevision` on, the index of its event in `items`. */
   let places: number[] = []
   let firstRevision = 0
 

@@ -78,7 +78,7 @@ function writingAfter(
   return event.type === 'MessagePosted' ? withoutWhole(writing, [event.data.messageId]) : writing
 }
 
-/** On a live page, the server sends the progress with each event; here it comes from the whole document. */
+/** Adds events to the state. Here the progress of the task comes from the whole document; on a live page, the server sends it with each event. */
 function withEvents(
   state: ReplayState,
   events: readonly TaskEventMessage[],
