@@ -264,7 +264,7 @@ export const ShownRepository = z.object({
   filters: z.array(z.string()),
   /** Whether only the end of the history is fetched. */
   isShallow: z.boolean(),
-  /** `null` when the repository has no hooks. */
+  /** The hooks of the repository; `null` when it has none. */
   hooks: RepositoryHooks.nullable(),
   /** Left out when the runner is of an earlier version. */
   detected: DetectedEnvironment.exactOptional(),

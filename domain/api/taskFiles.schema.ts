@@ -28,7 +28,10 @@ export const TaskFile = z.object({
   target: z.string().nullable(),
   /** The type of an image. */
   mediaType: z.string().nullable(),
-  /** The text, or in base64 an image that was re-encoded so that only its pixels remain. With `download`, the file in base64; `null` if too large. */
+  /**
+   * The text of the file, or an image in base64, encoded again so that only its pixels remain. With `download`, the bytes of the file in base64;
+   * `null` if the file is too large.
+   */
   content: z.string().nullable(),
   /** Whether `content` is only the beginning. */
   cut: z.boolean(),

@@ -37,7 +37,7 @@ export interface BundleReport {
   readonly treeSize: number | null
   /** Whether the bundle was signed with a successor of a key that the reader named. */
   readonly isReplacement: boolean
-  /** Whether the bundle agrees with a seal from elsewhere. If the reader named witnesses, one of them must have signed the seal. */
+  /** Whether the bundle agrees with a seal that the reader got elsewhere. If the reader named witnesses, one of them must have signed that seal. */
   readonly isWitnessed: boolean
   readonly seals: GivenSeals
   /** The cosignatures by witnesses that the reader named. */

@@ -9,7 +9,7 @@ export const ThinkingRecorded = event('ThinkingRecorded', 1, {
     executionId: ExecutionId,
     messageId: MessageId,
     agent: z.enum(agentNames),
-    /** `null` when the thought arrived all at once. */
+    /** How long the agent thought, in milliseconds; `null` when the thought arrived all at once. */
     durationMs: z.int().nonnegative().nullable(),
   }),
   content: z.object({ text: z.string() }),

@@ -79,7 +79,7 @@ async function stopServer(server: Server, git: Git): Promise<void> {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** Lets requests wait until the seeds are imported. */
+/** Makes a request handler, `handle`, that lets requests wait until `open` is called with the real handler, once the seeds are imported. */
 function createGate(): { handle: Handler; open(handler: Handler): void } {
   let open: (handler: Handler) => void = () => undefined
   const opened = new Promise<Handler>((resolve) => {

@@ -40,7 +40,7 @@ export interface GatewayOptions {
   readonly port: number
   /** The address at which people reach the server; `null`: a loopback name, which is taken from each request. */
   readonly publicUrl: string | null
-  /** The host name below which previews of tasks are; `null`: they are only at loopback names. */
+  /** The host name below which the previews of tasks have their names; `null` when previews have only loopback names. */
   readonly previewHost: string | null
   /** The sandboxes of this process; `null` when its runners are elsewhere. */
   readonly sandboxes: SandboxPorts | null

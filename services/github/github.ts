@@ -15,7 +15,7 @@ import { startRelatedTasks } from './reactors/relatedTasks.ts'
 import { startRetriedUpdates } from './reactors/retriedUpdates.ts'
 import { startRevocations } from './reactors/revocations.ts'
 
-/** Starts all parts. They are stopped in the opposite order. */
+/** Starts all parts of this service. They are stopped in the opposite order. */
 export function startGitHub(config: Config, engines: Engines): readonly RunningWork[] {
   const { leases } = engines
   const { everyMs, gatherMs } = config.following

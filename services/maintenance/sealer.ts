@@ -312,7 +312,7 @@ async function completeFile(
   if (next > newest.revision) return
   const missing: RecordedSeal[] = []
   for await (const seal of sealsFrom(eventStore, logIdentity, next)) missing.push(seal)
-  // A killed process leaves out one seal at most.
+  // A process that was killed leaves out one seal at most, so only more than one missing seal is reported.
   if (missing.length > 1)
     logger.warn(
       { missing: missing.length },

@@ -292,7 +292,7 @@ async function holdLock(file: string): Promise<(() => Promise<void>) | undefined
         release()
         await handle.close()
       }
-    // A lock on a removed file does not keep others out.
+    // The lock is on a file that was removed, so it keeps nobody out. It is given back, and the loop tries again.
     release?.()
     await handle.close()
     if (!release) return undefined

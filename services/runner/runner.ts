@@ -61,7 +61,7 @@ export interface RunningRunner {
   readonly sandboxPorts: SandboxPorts
 }
 
-/** Without a sandbox there are no processes to pause. */
+/** The result of pausing where there is no sandbox, and so no process to pause. */
 const nothingPaused: Paused = { deletedBytes: async () => 0, resume: () => undefined }
 
 /** A workspace that was used within this time is not evicted. */

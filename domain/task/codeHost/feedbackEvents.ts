@@ -75,7 +75,7 @@ export type CheckAnnotation = z.infer<typeof CheckAnnotation>
 export const FailedCheck = z.object({
   id: z.string(),
   name: z.string(),
-  /** The conclusion by the code host's name, such as `failure` or `timed_out`. */
+  /** The check's conclusion as the code host names it, such as `failure` or `timed_out`. */
   conclusion: z.string(),
   summary: z.string(),
   annotations: z.array(CheckAnnotation),

@@ -177,7 +177,7 @@ const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer):
       </form>`
     : html`<p class="muted">${merge.why}</p>`
 
-/** The ways to change the state of a pull request, as the addresses of forms name them. */
+/** The changes of a pull request's state that forms can request, as they are written in the forms' addresses. */
 export const stateChanges = ['close', 'reopen', 'draft', 'ready'] as const
 export type StateChange = (typeof stateChanges)[number]
 

@@ -65,7 +65,7 @@ export function tickets(
       const digest = digestOf(proof)
       const expected = Buffer.from(claims.proof, 'hex')
       if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
-      // The first use counts, at whichever gateway. Uses are remembered for longer than a ticket is valid.
+      // Only the first use of a ticket counts, at whichever gateway it was. Uses are remembered for longer than a ticket is valid.
       const { again } = await recentKeys.remember({ id: claims.jti, person: claims.sub }, claims.proof)
       return again ? undefined : { userId: claims.sub, sessionId: claims.sid, taskId: claims.taskId }
     },

@@ -49,7 +49,7 @@ export async function readImageForm(
         bytes += chunk.length
         if (bytes > imageLimits.bytes + besideBytes) reject(tooLarge())
       }
-      // The request also closes after it was read to its end.
+      // The request also emits `close` after it was read to its end, which is no fault.
       const gone = () => request.complete || reject(new Fault('invalid_input', broken))
       const unwatch = watch(reject)
       const timer = setTimeout(() => reject(new Fault('too_slow')), withinMs)

@@ -41,7 +41,9 @@ type SocketServices = Pick<
 
 const Handshake = z.object({ token: z.string() })
 
-/** The most that is buffered for a slow client. A slower client is disconnected, and catches up when it reconnects. */
+/**
+ * The most packets and characters that may wait for a slow client. A client for which more waits is disconnected, and catches up when it reconnects.
+ */
 const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
 /** While more packets than this wait, pieces of text that are not recorded yet are dropped, because later pieces contain their text too. */
 const waitingWithWords = 100

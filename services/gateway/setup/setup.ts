@@ -129,7 +129,7 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
     if (!(fault instanceof CodeHostFault)) throw fault
     services.logger.warn({ err: fault }, 'the GitHub App was not made')
     if (fault.kind === 'unavailable' || fault.kind === 'rate_limited') {
-      // The code is valid for an hour. If it were lost, the App would be lost too.
+      // The code is valid for an hour, and it is kept. Without the code, the App that was made on GitHub would be lost.
       await keep({ ...journey, jti: randomUUID(), code })
       return 'unavailable'
     }

@@ -21,7 +21,7 @@ export interface Memory {
   etag: string | undefined
   /** The project's repository as last read, with the ETag of that answer. */
   repository: { readonly found: HostRepository; readonly etag: string | undefined } | undefined
-  /** For issues that changed recently: the state, by issue id, in which each was last read. */
+  /** The states, by issue id, in which recently changed issues were last read. */
   readonly seen: LRUCache<string, string>
   /** When repeatedly checked issues were last checked: by id of the issue or of its task, in ms of `performance.now`. */
   readonly checkedAt: LRUCache<string, number>

@@ -253,7 +253,9 @@ async function readIssues(
 const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>
   JSON.stringify([updatedAt, labels, comments])
 
-/** Whether the last change is so old that a further one would show a later time. Times of the code host are in seconds, and clocks may differ. */
+/**
+ * Whether the last change is so old that a later change would have a later `updatedAt`. Times of the code host are in seconds, and clocks may differ.
+ */
 function isPast({ updatedAt }: HostIssue, now: Date): boolean {
   const age = now.getTime() - Date.parse(updatedAt)
   return age >= freshMs || age <= -freshMs

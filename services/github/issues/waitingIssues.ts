@@ -24,8 +24,8 @@ export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Continues with accepted issues. While the project's owner has no room for more tasks, only a few are checked from time to time; so is an issue
- * whose requesting person cannot be checked. Returns whether the issues wait for room.
+ * Goes on to make tasks of accepted issues. While the project's owner has no room for more tasks, only a few of the issues are checked, from time to
+ * time. An issue whose requesting person cannot be checked is also checked from time to time. Returns whether the issues wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,

@@ -97,7 +97,7 @@ async function ask(
     if (!(fault instanceof CodeHostFault)) throw fault
     const { kind, retryAfterMs } = fault
     if (access.kind === 'installation') {
-      // A refusal of an installation says nothing about the people whose tasks these are.
+      // When the code host refuses the installation, this says nothing about the owners of the requested tasks.
       if (kind === 'unauthorized') {
         access.refused()
         return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }

@@ -104,7 +104,7 @@ async function isSettledInTime(
   }
 }
 
-/** Executes a command in the name of whoever caused the event, as the request would have done. */
+/** Executes the command as the request that caused the event would have done: in the name of the same person. */
 async function tell(
   { commands }: RelatedTasksEngines,
   { id, meta: { actor, correlationId } }: AnyRecorded,

@@ -79,7 +79,7 @@ const pageSize = 100
 const foldTimeoutMs = 2_000
 const maxHinted = 1_000
 const soonMs = 3_000
-/** After this many faults in a row among hinted projects, an engine counts as unavailable. A single one may be caused by the project. */
+/** After this many failed projects in a row, an engine counts as unavailable. The fault of a single project may have its cause in that project. */
 const maxFaults = 2
 
 interface Running<Project extends OrderedDocument> {

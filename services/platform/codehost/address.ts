@@ -65,7 +65,7 @@ export function onServer(address: string, serverUrl: string): string {
   return `${server.origin}${url.pathname}${url.search}`
 }
 
-/** The server's address for the person's browser: a loopback server under the loopback name that the browser uses. */
+/** The server's address for the person's browser. A server on loopback gets the loopback name that the browser itself uses. */
 export function serverForBrowser(serverUrl: string, origin: string): string {
   const server = new URL(serverUrl)
   const browser = URL.canParse(origin) ? new URL(origin) : undefined

@@ -110,7 +110,7 @@ const PullRequest = z.object({
     })
     .nullish(),
 })
-/** For a node of another type, the answer is an empty object, which becomes `null`. */
+/** A node that is not a pull request comes as an empty object, which becomes `null`. */
 const Node = z.union([PullRequest, z.null(), z.object({}).transform(() => null)])
 const Answer = z.looseObject({ nodes: z.array(Node).nullish() })
 const InRepository = z.object({ pullRequest: PullRequest.nullable() }).nullish()

@@ -93,8 +93,8 @@ interface CommandLog {
 type Known<State> = Snapshot & { readonly state: State }
 
 /**
- * Commands over the log. States of streams are cached and only newer events are read, so that loading a long stream costs only its growth. `emit` is
- * called when a command ends.
+ * Executes commands on the streams of `log`. The states of streams are cached and only newer events are read, so that loading a long stream costs
+ * only its growth. `emit` is called when a command ends.
  */
 export function commands(log: EventLog, emit: Emit = () => undefined): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })

@@ -36,8 +36,8 @@ export function eventStoreDbAddress(url: string): EventStoreDbAddress {
 }
 
 /**
- * The library's client, which connects on its first call. In a cluster it chooses a node of the preferred kind; followers only if the address does
- * not prefer another kind. Throws `UnusableEngine` for an invalid address.
+ * The library's client, which connects on its first call. In a cluster it chooses a node of the kind `preferred`. If the address prefers another
+ * kind, it does not choose followers. Throws `UnusableEngine` for an invalid address.
  */
 export function eventStoreDbClient(
   { connectionString, isCluster }: EventStoreDbAddress,

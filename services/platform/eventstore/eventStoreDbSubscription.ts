@@ -179,7 +179,8 @@ async function openFeed(
 function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): void {
   const { subscription, queue, wanted, bound } = feed
   if (feed.isClosed || feed.broken || !event || event.position.commit <= feed.last) return
-  // The server can filter by streams or by types, but not by both, and another program may have a stream with a similar name.
+  // Events are filtered here again: the server can filter by streams or by types, but not by both, and another program may have a stream with a
+  // similar name.
   const { streamId: stream, type } = event
   if (!isOurs(event) || (wanted && !matches(wanted, { stream, type }))) {
     if (wanted) passed(feed, event.position.commit)
@@ -194,10 +195,7 @@ function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): voi
   feed.ring()
 }
 
-/**
- * Records that the server has searched the log up to this position. The report may arrive before events that the library still holds, which come
- * first.
- */
+/** Records that the server has searched the log up to `position`. The library may still hold earlier events, which must be handled first. */
 function passed(feed: OpenFeed, position: bigint): void {
   feed.looked = position
   takeLooked(feed)
@@ -230,7 +228,7 @@ function leftMs(feed: OpenFeed) {
   return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fillTimeoutMs - performance.now())
 }
 
-/** Resolves when something has changed, or after `ms`. */
+/** Resolves to `changed` when `feed.ring` is called, and to `same` after `ms`. */
 function change(feed: OpenFeed, ms: number | null) {
   return new Promise<'changed' | 'same'>((resolve) => {
     const timer = ms === null ? undefined : setTimeout(() => resolve('same'), ms)

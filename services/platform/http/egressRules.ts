@@ -33,8 +33,9 @@ export interface Permitted {
 }
 
 /**
- * The rule for a host in a project's list. It may lead inside only when it is written as an IP address or as loopback, and the operator allows that:
- * a name can lead anywhere later. A name that the operator permits leads at most into a private network.
+ * The rule for the host `written` in a project's list. The host may lead to this machine or into a private network only if it is written as an IP
+ * address or as loopback, and the operator allows that: a name could lead anywhere later. A name in `privateHosts` may lead into a private network,
+ * but not to this machine.
  */
 export function ruleOfProject(written: string, { mayReachPrivate, privateHosts = [] }: Permitted): Rule {
   const { host } = hostAndPort(written)

@@ -41,8 +41,8 @@ const lookMs = 500
 const graceMs = 1_000
 
 /**
- * Shares the slots of one worker over a queue with a single order: jobs whose turn has not come are put back. The next job is that of the waiting
- * person with the fewest slots and, among those, of the one served longest ago. Offers to other workers are unknown.
+ * Shares the slots of one worker between people, although the queue has a single order: jobs whose turn has not come are put back. The next job is
+ * that of the waiting person with the fewest slots and, among those, of the one served longest ago. Offers to other workers are unknown.
  */
 export function fairShare(concurrency: number): FairShare {
   const most = placesOfOne(concurrency)

@@ -10,7 +10,7 @@ export function traceOf(fault: unknown): string {
     'code' in fault && typeof fault.code === 'string' && /^[\w.-]{1,50}$/.test(fault.code)
       ? ` (${fault.code})`
       : ''
-  // Lines of a multi-line message may look like stack frames.
+  // Only the lines below the message are searched for stack frames, because the lines of a message may look like stack frames.
   const { message, stack = '' } = fault
   const begins = stack.indexOf(message)
   const below = begins < 0 ? '' : stack.slice(begins + message.length)

@@ -59,7 +59,9 @@ export function deliveryOf(
   // Only one write at a time, so that our own writes do not conflict.
   const serialized = serialize()
 
-  /** Changes the record while it names this claim; returns false when it names another claim or has ended. */
+  /**
+   * Replaces the job's record with `next` if the record still names this claim. Returns false when it names another claim, or when the job has ended.
+   */
   async function move(next: JobRecord, timeoutMs?: number): Promise<boolean> {
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       requireOpen()

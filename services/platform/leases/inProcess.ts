@@ -36,7 +36,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
         onFault(`What ${name} stands for did not start, or did not stop`, fault)
       }
       giveBack()
-      // Lets other waiting callers start first.
+      // Lets other callers that wait for this lease start first.
       await pause(restartPauseMs, undefined, { signal }).catch(() => {})
     }
   }

@@ -24,7 +24,7 @@ const Place = z.object({
   /** The only address to which the tokens are sent. */
   url: z.string(),
 })
-/** An MCP server with which a project or a person signs in. */
+/** An MCP server at which a project or a person signs in. */
 export type Place = z.infer<typeof Place>
 
 const SignIn = z.object({

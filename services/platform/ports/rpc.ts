@@ -143,7 +143,7 @@ export const rpcCalls = {
       /** The task's base branch; `workingBranch` is the task's own branch. */
       branch: z.string(),
       workingBranch: z.string().nullable(),
-      /** The bundle of the last saved work. */
+      /** The git bundle of the task's last saved work. */
       saved: BlobRef.nullable(),
       read: z.discriminatedUnion('kind', [
         z.object({ kind: z.literal('path'), path: z.string(), download: z.boolean() }),
@@ -161,7 +161,7 @@ export const rpcCalls = {
       z.object({
         kind: z.literal('file'),
         file: TaskFile,
-        /** The bytes of `file.content`, sealed under the task's key; `null` when there are none. The caller removes the blob. */
+        /** The bytes of `file.content`, encrypted with the task's key; `null` when there are none. The caller removes the blob. */
         content: BlobRef.nullable(),
         from: FilesFrom,
       }),

@@ -42,7 +42,7 @@ function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState |
   )
 }
 
-/** A document in the form of the API. `task` has the present head commit; `state` is the task's state, `null` when it cannot be read. */
+/** A document in the form of the API. `pullRequest` has the present head commit; `state` is the task's state, `null` when it cannot be read. */
 export function shownFeedback(
   stored: FeedbackDocument,
   { pullRequest }: Pick<TaskDocument, 'pullRequest'>,

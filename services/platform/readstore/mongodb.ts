@@ -20,7 +20,7 @@ import {
 } from '../ports/readStore.ts'
 import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf, escaped, unescaped } from './mongoQueries.ts'
 
-/** An entry. A removed document keeps its entry, without `document`. */
+/** What MongoDB stores for a document. When the document is removed, this entry stays, without `document`. */
 interface Stored {
   readonly _id: string
   readonly position: string

@@ -55,7 +55,7 @@ async function newest(path: string): Promise<OutsideSeal | undefined> {
     const from = Math.max(0, size - tailBytes)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
-    // If the last line was cut off when the process was killed, the line before it has the last seal.
+    // If the process was killed while it wrote the last line, that line is incomplete and gives no seal. The line before it then has the last seal.
     const seals = lines.flatMap((line) => sealIn(line) ?? [])
     const last = seals.at(-1)
     if (last === undefined) return undefined

@@ -44,7 +44,7 @@ async function write(file: string, text: string): Promise<void> {
   await rename(`${file}.half`, file)
 }
 
-/** Reads the file. If it is missing or damaged, the agents report their models again. */
+/** Reads the kept models from `file`; returns none if the file is missing or damaged, because the agents report their models again. */
 function readKept(file: string): z.infer<typeof Kept> {
   try {
     return Kept.safeParse(jsonOf(readFileSync(file, 'utf8'))).data ?? {}

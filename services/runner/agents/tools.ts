@@ -9,7 +9,7 @@ const targetLimit = 2000
 export interface Targets {
   /** The names of the inputs that show what a tool works on, the most telling one first. */
   readonly fields: readonly string[]
-  /** The names of those inputs that are paths. */
+  /** The names in `fields` whose inputs are paths. */
   readonly paths: ReadonlySet<string>
 }
 

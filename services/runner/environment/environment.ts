@@ -41,8 +41,8 @@ export interface Environment {
 }
 
 /**
- * The environment of a workspace; `undefined` for an empty repository, and without a sandbox: each task then has paths of its own, and a setup writes
- * these paths into files.
+ * The environment of a workspace; `undefined` for an empty repository, and without a sandbox. Without a sandbox, each task has paths of its own, and
+ * a setup writes these paths into files, so that no other task could use them.
  */
 export async function environmentOf(
   { git, documents, sandbox, environments }: EnvironmentDeps,
@@ -109,7 +109,7 @@ export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promi
 
 /** The state of the setup of a workspace. */
 export interface SetupState {
-  /** Whether this command has succeeded, or its result was taken over. */
+  /** Whether the setup command has succeeded in this workspace, or its result was taken over. */
   readonly isDone: boolean
   /**
    * When the environment was made from which the workspace was filled before its task existed. `undefined` if it was not filled like this, or if a

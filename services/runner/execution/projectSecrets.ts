@@ -46,7 +46,7 @@ export async function ownSecrets(
     { name: 'what git proves itself with at the code host', value: authorization },
     // A sandbox that once had one of these secrets may have stored it in its home. A later command could print it.
     ...installed.secrets,
-    // The answer of a gateway to a model may repeat the key of the request.
+    // A gateway in front of a model may repeat the key of a request in its answer.
     ...keys.map((value) => ({ name: 'a key for models', value })),
   ]
 }

@@ -20,7 +20,10 @@ type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 
 
 const maxFetched = 50
 
-/** Runs once per workspace. If something cannot be found out or fetched, this is reported or logged, and the run does not fail. */
+/**
+ * Tells the person what the workspace lacks in comparison with an ordinary clone, and fetches the submodules that may be read. Runs once per
+ * workspace. If something cannot be found out or fetched, this is reported or logged, and the run does not fail.
+ */
 export async function tellOfRepository(deps: Deps, prepared: PreparedRun<CommandRun>): Promise<void> {
   const { run, workspace, envs } = prepared
   const { privateGitDir: gitDir, startCommit: commit, dir } = workspace

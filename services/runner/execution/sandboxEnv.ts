@@ -10,7 +10,9 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { serversOfRun, type ServersOfRun } from '../mcp/runServers.ts'
 import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
 
-/** Variables, secrets and network of a sandbox. The network is opened when the sandbox starts and closed with it, which may be many turns later. */
+/**
+ * The variables, secrets and network of a sandbox. The network is opened when the sandbox starts, and closed when it ends, perhaps many turns later.
+ */
 export interface SandboxEnv {
   /** Equal for environments with equal contents: an agent that was started in one of them need not be started again for another. */
   readonly fingerprint: string
@@ -64,7 +66,7 @@ type Deps = Pick<
   'commands' | 'projectSecrets' | 'mcpHeaders' | 'mcpSignIns' | 'sandbox' | 'egress'
 >
 
-/** Reads the present settings of the project. Nothing is opened yet. */
+/** Makes the environments from the present settings of the project. Opens no network yet. */
 export async function sandboxEnvsOf(
   deps: Deps,
   of: {

@@ -275,8 +275,8 @@ async function readWhole(body: Readable, maxBytes: number): Promise<Buffer> {
 }
 
 /**
- * Returns a function that counts the values of a JSON text piece by piece: each start of a list or an object, and each further value in one; strings
- * do not count.
+ * Returns a function that gets a JSON text piece by piece and returns about how many values it has had so far: it counts each `[`, `{` and `,`
+ * outside of strings.
  */
 function valueCounter(): (piece: Buffer) => number {
   let count = 0

@@ -34,7 +34,7 @@ export interface UsageReader {
   readUsage(json: unknown): Partial<ModelUsage> | undefined
 }
 
-/** Makes a meter for answers of this content type. Answers of other types, and lines that are too long, are not counted. */
+/** Makes a meter for an answer of type `contentType`. Answers other than event streams and JSON, and lines that are too long, are not counted. */
 export function createMeter({ readUsage }: UsageReader, contentType: string): Meter {
   const isStream = contentType.startsWith('text/event-stream')
   const isJson = contentType.startsWith('application/json')

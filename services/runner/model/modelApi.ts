@@ -20,7 +20,7 @@ export interface ModelApi extends UsageReader {
   queryOf?(served: string): string
   /** The headers with credentials. `passed` are the headers that are sent in addition. */
   credentials(apiKey: string, use?: KeyUse, passed?: OutgoingHttpHeaders): OutgoingHttpHeaders
-  /** The headers to forward, out of a client's headers without credentials and hop-by-hop headers. */
+  /** Returns the headers to forward. `headers` are the client's headers, already without credentials and hop-by-hop headers. */
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the form that clients of this API understand. */
   errorBody(type: string, message: string, status: number): object

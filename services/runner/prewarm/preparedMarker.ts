@@ -31,7 +31,7 @@ export async function removeAhead(
   await unmarkAhead(root, taskId)
 }
 
-/** Removes all marked workspaces. */
+/** Removes all workspaces with a marker file. */
 export async function removeAllAhead(deps: Pick<WorkspaceDeps, 'root' | 'path'>): Promise<void> {
   const found = await readdir(join(deps.root, 'tasks')).catch(() => [])
   for (const name of found) if (name.endsWith(suffix)) await removeAhead(deps, name.slice(0, -suffix.length))

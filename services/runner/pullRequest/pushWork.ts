@@ -71,7 +71,7 @@ export async function pushAndRecord(
   if (pushed.kind === 'limited') throw deps.codeHost.recordGitRateLimit(access.gitToken)
   // The files now contain the changes that others had pushed before.
   if (isPatched) await record('tree')
-  // New files are committed now and no longer `untracked`, and the branch is ahead of the base.
+  // After a push, new files are committed and no longer `untracked`, and the branch is ahead of the base, so the changes are recorded again.
   else if (pushed.kind === 'published' && published !== undefined && lastCommit !== pushed.headSha)
     await record(published)
   return pushed

@@ -103,8 +103,8 @@ type Decision =
   | { readonly kind: 'later'; readonly afterMs: number }
 
 /**
- * Decides whether to begin a job here. A job that was delivered before is begun only if it no longer runs. A lost lease does not prove that it no
- * longer runs: the execution goes on, and perhaps no other worker has the job.
+ * Decides whether to begin a job here. A job that was delivered before is begun only if it no longer runs. A job that lost its lease may still run:
+ * its execution goes on, and perhaps no other worker has the job.
  */
 async function decide<Deps extends QueueDeps>(
   { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,

@@ -72,7 +72,7 @@ export function redactionOf(secrets: readonly string[], threads: TextThreads): R
 
 function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: TextThreads): Redactor {
   let scan = newScan()
-  /** Pieces that were pushed before and are still being scanned. */
+  /** Settles when the pieces that were pushed before are scanned; `undefined` when none is being scanned. */
   let underWay: Promise<unknown> | undefined
   let isBroken = false
 

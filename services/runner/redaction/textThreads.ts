@@ -49,7 +49,7 @@ export function textThreads({
     all.add(thread)
     // The thread must not keep a process alive that has nothing else to do.
     thread.unref()
-    // If the thread ends without work, the next one that is started replaces it.
+    // Without a listener, an 'error' would end this process. The thread has ended then, and the next thread that is started replaces it.
     thread.on('error', () => undefined)
     thread.on('exit', () => {
       all.delete(thread)

@@ -40,7 +40,7 @@ export function environmentOf(
 /** The limits of git. It only reads a tree and a mirror, so it needs less than an agent. */
 export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
 
-/** Files from which programs learn the user's name. */
+/** The contents of the files from which programs in a sandbox learn the name of their user. */
 export function accountFiles({
   uid,
   gid,

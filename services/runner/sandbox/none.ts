@@ -19,7 +19,7 @@ import { watchLimits } from './watchLimits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
 export interface NoSandboxOptions {
-  /** The PATH for commands. */
+  /** The `PATH` with which commands run. */
   readonly path: string
   readonly git: Git
 }

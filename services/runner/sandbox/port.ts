@@ -31,7 +31,7 @@ export interface Sandbox {
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
   paths(workspace: Workspace): SandboxPaths
-  /** The path at which a command finds what was bound. */
+  /** The path at which a command in the sandbox finds the file or folder of `bind`. */
   seenAs(bind: Bind): string
   /** git for reading and committing what an agent wrote. It sees this workspace and its mirror, and no network. */
   gitFor(workspace: Workspace): Git

@@ -68,8 +68,9 @@ async function livingThread(pid: number): Promise<string> {
 }
 
 /**
- * The descriptors of a process; `closed` if it lives and hides them, prctl(2), PR_SET_DUMPABLE. A process that starts a sandbox or becomes another
- * program hides them for a moment, which is longer on a busy machine. `patience` is the number of tries that are left for all processes.
+ * The descriptors of a process; `closed` if the process lives and hides them (PR_SET_DUMPABLE of prctl(2)). A process that starts a sandbox or
+ * becomes another program hides them for a moment, which is longer on a busy machine. `patience` is the number of tries that are left for all
+ * processes.
  */
 async function openedBy(
   pid: number,

@@ -33,7 +33,7 @@ export async function artifactFiles(treeDir: string, since: number): Promise<Art
   const found = await entriesBelow(join(root, artifactFolder))
   for (const path of found.paths.toSorted()) {
     const entry = await lstat(join(root, artifactFolder, path)).catch(() => undefined)
-    // A program can set a file's modification time, but not its change time (ctime).
+    // The change time (ctime) is compared, because a program can set a file's modification time, but not its change time.
     if (entry !== undefined && entry.ctimeMs < since) continue
     const because = entry === undefined ? 'it cannot be read' : reasonAgainst(path, entry)
     if (because === undefined) paths.push(path)

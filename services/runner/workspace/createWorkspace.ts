@@ -32,7 +32,7 @@ import type { WorkspaceLimit } from './workspaceLimit.ts'
 export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly git: HostGit
   readonly mirror: Mirror
-  /** The `PATH` for commands other than git. */
+  /** The `PATH` with which the host's programs other than git run. */
   readonly path: string
   readonly baseBranch: string
   readonly workingBranch: string

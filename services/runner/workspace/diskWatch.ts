@@ -102,7 +102,7 @@ const endTimeoutMs = 10_000
 
 /**
  * The least and the most milliseconds between two measurements. On a busy machine, a measurement takes long. Without the upper limit, the disk would
- * be unwatched for ten times as long.
+ * be unwatched for ten times as long as the measurement took.
  */
 const betweenMs = { least: 2_000, most: 15_000 }
 const shareOfTime = 10

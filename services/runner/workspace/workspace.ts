@@ -144,7 +144,7 @@ export async function isEvicted(root: string, taskId: string): Promise<boolean> 
   return marker !== undefined && !(await hasWorkspace(root, taskId))
 }
 
-/** The commit that contained the whole tree of an evicted workspace, whose home has not changed since; `null` when it is unknown. */
+/** The commit that contained the whole tree of the evicted workspace; `null` when it is unknown, and when the agent's home may have changed since. */
 export async function evictedHead(root: string, taskId: string): Promise<string | null> {
   const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(ifAbsent)
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null

@@ -32,7 +32,7 @@ export interface WorkspaceLimit {
 export interface WorkspaceLimitOptions {
   /** The folder that contains all workspaces. */
   readonly root: string
-  /** The `PATH` for programs. */
+  /** The `PATH` with which `setquota`, `chattr` and the other programs run. */
   readonly path: string
   /** The measured bytes that a workspace may use. */
   readonly workspaceBytes: number
@@ -45,7 +45,7 @@ export interface WorkspaceLimitOptions {
 
 interface Quota {
   readonly mount: string
-  /** Runs a program. If it fails, throws its output. */
+  /** Runs a program and returns its output. If the program fails, throws an error with the program's message. */
   call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>
 }
 

@@ -61,7 +61,7 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
         model: wanted(request.model),
         keyVariable: variables.key,
       }),
-    // On standard error, these agents print refused requests and parts of their own source code. Neither helps a person.
+    // Always `null`: the agent reports faults in its answers. If it ends without an answer, the end of its standard error is shown instead.
     shownStderr: () => '',
     // The agent reports faults in its answers. If it ends without an answer, the end of its standard error is shown instead.
     faultOf: () => null,

@@ -63,7 +63,7 @@ export const opencode: AcpEntry = {
         },
       },
       share: 'disabled',
-      // Flightdeck itself keeps snapshots of the files.
+      // opencode need not keep snapshots of the files, because Flightdeck does.
       snapshot: false,
     }
     const environment = {

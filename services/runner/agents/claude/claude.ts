@@ -114,7 +114,7 @@ export const claude = {
   // Hides claude's warning that it does not know the scripted model, whose name is our own invention.
   shownStderr: (text, scripted) =>
     scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
-  // claude reports faults in its result. If it ends without a result, the end of its standard error is shown instead.
+  // Always `null`: claude reports faults in its result. If claude ends without a result, the end of its standard error is shown instead.
   faultOf: () => null,
 } satisfies Agent
 

@@ -71,7 +71,7 @@ const Hunk = z.object({
 type Hunk = z.infer<typeof Hunk>
 /** The fields that are read from a line's `tool_use_result`. Each tool sets only some of them, and errors set none. */
 const Details = z.object({
-  /** Set for a sub-agent, whose report is in `content`. */
+  /** The id of a sub-agent. It is set only when the tool was a sub-agent, whose report is in `content`. */
   agentId: z.string().optional(),
   type: z.string().optional(),
   content: z.unknown().optional(),

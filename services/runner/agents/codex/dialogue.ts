@@ -75,7 +75,7 @@ interface State {
   /** The MCP servers whose state codex has reported, by name. */
   readonly found: Map<string, FoundMcpServer>
   mode: AgentMode
-  /** `closed`: no more of codex's output is read. */
+  /** How far the dialogue with codex has come. In the phase `closed`, no more of codex's output is read. */
   phase: 'new' | 'opening' | 'ready' | 'closed'
   thread: string
   /** The model that codex uses by default. */

@@ -26,7 +26,7 @@ const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 interface Deps {
   readonly blobs: SealedBlobs
   readonly git: Git
-  /** Returns a git that may safely read what an agent wrote in a workspace. */
+  /** The `PATH` with which the host's programs other than git run. */
   readonly treeGitFor: (workspace: Workspace) => Git
   /** The `PATH` for commands other than git. */
   readonly path: string

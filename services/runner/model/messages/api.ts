@@ -29,7 +29,7 @@ export const messagesApi: ModelApi = {
   scripted,
 }
 
-/** The headers to forward, without the beta features that are refused. */
+/** Returns the headers to forward: those of the client without the beta features that are refused. */
 function passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const { 'anthropic-beta': betas, ...others } = headers
   const requested = [betas ?? []].flat().join(',').split(',')

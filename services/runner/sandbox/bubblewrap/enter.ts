@@ -35,7 +35,7 @@ export function enterCommand({
   ]
 }
 
-/** The numbers of setns(2), prctl(2) and seccomp(2). */
+/** The numbers of the system calls setns(2), prctl(2) and seccomp(2) on this machine's processor. */
 const calls = process.arch === 'arm64' ? ['268', '167', '277'] : ['308', '157', '317']
 
 /**

@@ -190,7 +190,7 @@ async function begin({ start, stdin, answers }: Container, folder: string, input
 function say(container: Container, word: Word): void {
   if (container.isOver) return
   container.words.push(word)
-  // If nobody reads the pipe, it fills up. The sandbox is then ended by the engine.
+  // If nobody reads the pipe, it fills up and this write fails. `end` then has the engine remove the container.
   container.line?.write(`${word}\n`).catch(() => undefined)
 }
 

@@ -25,7 +25,7 @@ interface ReadyContainer {
 }
 
 interface GitContainer {
-  /** Rejects when the container does not take calls. */
+  /** Resolves when the container takes calls; rejects when it cannot take any. */
   readonly ready: Promise<ReadyContainer>
   /** Identifies the workspace that the container was made for: a recreated workspace has the same paths. */
   readonly fingerprint: string

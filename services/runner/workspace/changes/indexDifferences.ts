@@ -29,7 +29,7 @@ export interface ScratchIndex {
   readonly file: string
   /** Makes the present copy the workspace's index. */
   keep(): Promise<void>
-  /** Makes a copy that was only refreshed the index of the workspace, unless this index was replaced in the meantime. */
+  /** If the copy was only refreshed, makes it the workspace's index, unless that index was replaced in the meantime. */
   keepRefreshed(): Promise<void>
 }
 

@@ -115,7 +115,7 @@ async function packShared(
   const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
   const made = await gitText(git, {
     gitDir,
-    // git only skips kept packs in the object store to which it writes.
+    // git writes into the mirror's object store here, because it skips kept packs only in the store to which it writes.
     env: { GIT_OBJECT_DIRECTORY: mirrorObjects, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitDir, 'objects') },
     args: [...packing, '--revs', ...kept.map((name) => `--keep-pack=${name}`), join(packs, 'pack')],
     input: revisions(shared, there),

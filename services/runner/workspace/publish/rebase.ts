@@ -8,7 +8,7 @@ export interface RebaseRequest extends WorkspaceGit {
   /** Our last commit. The tree matches it, except for files that were never committed. */
   readonly head: string
   readonly onto: string
-  /** The person, who is the committer unless this server signs. */
+  /** The author of the new commit, who is also its committer unless this server signs commits. */
   readonly author: Person
   readonly signer: CommitSigner | undefined
   /** Applies a patch to the tree as a whole, or returns the reason if it cannot. */
@@ -79,7 +79,7 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   return { kind: 'rebased', head: rebased }
 }
 
-/** Merges the files of both sides, with their common commit as base. */
+/** Merges the files of `head` and `onto`, with their common commit as the base. */
 async function mergedTree({
   treeGit,
   workspace,

@@ -38,7 +38,7 @@ export type SaveResult =
 
 export interface RestoreRequest {
   readonly git: Git
-  /** The `PATH` for the one command that is not git. */
+  /** The `PATH` with which the one program that is not git runs. */
   readonly path: string
   /** A new workspace from `createOrFindWorkspace`, in which nothing runs. */
   readonly workspace: Workspace

@@ -17,7 +17,7 @@ export interface LineRange {
   /** The first line, counted from 1. `to`, the last line, is included. */
   readonly from: number
   readonly to: number
-  /** `null` when the lines are in no snapshot of a turn. */
+  /** The turn that wrote the lines; `null` when they are in no snapshot of a turn. */
   readonly turn: string | null
   /** The path that the file had when the lines were written; it differs if the file was renamed since. */
   readonly path: string
@@ -101,7 +101,7 @@ async function othersCommit(
   return commitLike(request, now, [tip, theirs, published], othersNote)
 }
 
-/** A commit of the same files with other parents. The same arguments give the same commit. */
+/** Makes a commit with the files of `commit` and the given `parents`. The same arguments give the same commit. */
 async function commitLike(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   commit: string,
@@ -180,7 +180,7 @@ export async function linesAddedBy(
   const parent = await commitOf(git, gitDir, `${commit}^`)
   const history = await turnHistory(request)
   const { paths, unreadable } = await grownFiles(request, parent, commit)
-  // A commit with the same files, whose parents include the turns. So blame can walk from its lines to the turns.
+  // A copy of `commit` that also has the last turn as a parent, so that blame can follow its lines to the turns.
   const joined = await commitLike(request, commit, [history?.tip ?? null, parent], 'joined')
   const files: AddedFile[] = []
   let ranges = 0

@@ -1,4 +1,4 @@
-/** Pages as separate chunks; a chunk that fails to load is an error shown to the person, not an endless wait. */
+/** Pages that are loaded as separate chunks. If a chunk fails to load, the person sees an error instead of waiting forever. */
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
 import { tryOr } from '../../state/tryOr.ts'
 

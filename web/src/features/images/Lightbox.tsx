@@ -32,7 +32,7 @@ export function Lightbox({ pictures, first, onClose }: LightboxProps) {
       className="lightbox"
       carousel={{ finite: true, preload: 1 }}
       controller={{ closeOnBackdropClick: true }}
-      // Keys must not reach the page below.
+      // Keys that are pressed in the viewer must not reach the page below it.
       portal={{ container: { onKeyDown: (event) => event.stopPropagation() } }}
       {...(loaded.length > 1 ? {} : { render: { buttonPrev: nothing, buttonNext: nothing } })}
       labels={{

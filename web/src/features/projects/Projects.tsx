@@ -51,7 +51,7 @@ export function Projects() {
       {matching === undefined ? (
         error === undefined && <Loading />
       ) : matching.length > 0 ? (
-        // A new search starts with the first cards.
+        // The `key` makes a new search start with the first cards again.
         <Cards key={search} projects={matching} />
       ) : search.trim() === '' ? (
         <NoProject />

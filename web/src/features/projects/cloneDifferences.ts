@@ -2,7 +2,7 @@
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 
 interface FactTexts {
-  /** A page that lists the submodules itself leaves this out. */
+  /** The text about a number of submodules. A page that lists the submodules itself leaves it out. */
   readonly submodules?: (count: number) => string
   readonly lfs: string
   readonly filters: (names: string) => string

@@ -18,7 +18,7 @@ interface Collaborators {
 
 /** Receives the recognised words, and messages for the person. */
 interface VoiceListener {
-  /** Receives final words. */
+  /** Called with recognised words that no longer change. */
   readonly onWords: (words: string) => void
   readonly onNotice: (kind: 'success' | 'error', text: string) => void
 }

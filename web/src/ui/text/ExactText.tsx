@@ -1,4 +1,4 @@
-/** Text that a person decides about: every character that a page would not show is visible, control characters as escapes. */
+/** Shows a text that a person decides about. Every character that a page would not show becomes visible; control characters become escapes. */
 import { HiddenMarks } from './HiddenMarks.tsx'
 
 export function ExactText({ text }: { readonly text: string }) {

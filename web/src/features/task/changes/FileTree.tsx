@@ -256,7 +256,7 @@ function treeRows(
   return [...folders].flatMap(([folder, inside]): readonly TreeRow[] => {
     const isFolded = needle === '' && folded.has(folder)
     const rows = inside.map((file): TreeRow => ({ kind: 'file', file }))
-    // Without any folder, the files need no row for one.
+    // If no file is in a folder, the files need no row for a folder.
     if (folder === '' && folders.size === 1) return rows
     return [{ kind: 'folder', folder, folded: isFolded, files: inside.length }, ...(isFolded ? [] : rows)]
   })

@@ -48,7 +48,7 @@ export function TodoList({ running }: { readonly running: boolean }) {
         // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a long list is scrolled by keys
         <ol tabIndex={0} className="focus-inset max-h-40 overflow-y-auto px-4 pb-2 text-ui">
           {todos.map(({ text, state }, index) => (
-            // Items have no id, and keep their order.
+            // Items have no id, and keep their order, so the index identifies them.
             <li key={index} className={classes('flex gap-2 py-0.5', looks[state])}>
               {icons[state]}
               <span className="min-w-0 wrap-anywhere">

@@ -17,7 +17,10 @@ export interface DiffFile {
   readonly hidden: number
 }
 
-/** A file with more rows than this is only shown on request. If it is the only changed file, the limit is `largeAlone`. */
+/**
+ * If other files changed too, a file with more rows than this is only shown on request. A file that is the only changed one has the limit
+ * `largeAlone`.
+ */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
 /** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */

@@ -8,7 +8,7 @@ export function useActiveRow(rows: readonly DiffRow[], box: RefObject<HTMLElemen
   const [active, setActive] = useState<string | null>(null)
   const [focused, setFocused] = useState(false)
   const index = useMemo(() => rows.findIndex(({ id }) => id === active), [rows, active])
-  // The row that should get the focus may not be rendered yet.
+  // Whether the active row should get the focus once it is rendered.
   const getsFocus = useRef(false)
   useLayoutEffect(() => {
     if (!getsFocus.current || active === null) return

@@ -32,7 +32,7 @@ export async function sendInOrder<Answer extends { readonly error?: unknown }>(
     await until(store, () => ofSameTask(store.getState(), id, 'before').length === 0)
     while (isSent(store.getState(), id)) {
       const answer = await call()
-      // Without an answer, it is unknown whether the server accepted the message.
+      // Without an answer, it is unknown whether the server accepted the message, so the call is repeated.
       if (!isFault(answer.error, 'offline') && !isFault(answer.error, 'timeout')) return answer
       wait(store, id)
       addEventListener('beforeunload', askToStay)

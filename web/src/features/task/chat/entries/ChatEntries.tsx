@@ -67,8 +67,8 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
 }
 
 /**
- * Turns whose text stays expanded if it was seen while it was written: the latest turn and, while somebody reads further up, all turns since the one
- * that was the latest when they scrolled up.
+ * The turns whose text stays expanded if it was seen while it was written. While the end of the chat is followed, this is the latest turn. When
+ * somebody scrolls up, it is the turn that was the latest then, and all later turns.
  */
 function useKeptOpen(entries: readonly ChatEntry[], following: boolean): ReadonlySet<string> {
   const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))

@@ -58,7 +58,7 @@ function Diff({ text }: { readonly text: string }) {
   return (
     <pre tabIndex={0} className={classes(block, 'focus-inset px-0')}>
       {text.split('\n').map((line, index) => (
-        // Lines are only identified by number.
+        // A line is identified only by its index.
         <span
           key={index}
           className={classes(
