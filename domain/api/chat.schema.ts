@@ -4,6 +4,7 @@ import { Position } from '../kernel/event.schema.ts'
 import { MessageId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, PassingFault, ToolKind } from '../task/events.ts'
 import { ShownArtifact } from './artifacts.schema.ts'
+import { shellEnds } from '../task/shells.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { attachedImages, ShownImage } from './images.schema.ts'
 import { imageLimits } from './images.ts'
@@ -100,6 +101,10 @@ export const TerminalOutput = z.object({
   content: z.string(),
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
+  /** Set for the output of a person's shell, which is for a terminal of this size. `ended` says why the shell ended. */
+  shell: z
+    .object({ rows: z.number(), columns: z.number(), ended: z.enum(shellEnds).exactOptional() })
+    .exactOptional(),
   position: Position,
   /** The revision in the terminal's stream. Each revision is sent either as output or as `chat_message_delta`, so that clients can detect a gap. */
   version: z.number(),

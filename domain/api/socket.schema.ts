@@ -13,6 +13,7 @@ import {
   type TerminalOutput,
 } from './chat.schema.ts'
 import { ShownQuestion } from './questions.schema.ts'
+import type { ShellAnswer, ShellOpening } from './shell.schema.ts'
 import { TaskStatus } from './tasks.schema.ts'
 
 /** The place in the log of the event that caused a message, and the id of the command that caused the event. */
@@ -116,4 +117,17 @@ export interface ServerEvents {
 export interface ClientEvents {
   join_task: (taskId: string, last?: ResumeCursor | null, answer?: (joined: JoinAnswer) => void) => void
   leave_task: (taskId: string) => void
+  shell_open: (
+    taskId: string,
+    size: { readonly rows: number; readonly columns: number },
+    answer: (opening: ShellOpening) => void,
+  ) => void
+  shell_input: (taskId: string, shellId: string, text: string, answer: (taken: ShellAnswer) => void) => void
+  shell_resize: (
+    taskId: string,
+    shellId: string,
+    size: { readonly rows: number; readonly columns: number },
+    answer: (taken: ShellAnswer) => void,
+  ) => void
+  shell_close: (taskId: string, shellId: string, answer: (taken: ShellAnswer) => void) => void
 }

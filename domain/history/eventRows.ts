@@ -71,6 +71,7 @@ const sentences: Sentences = {
     did('message', 'Changed a message in the queue', plainExcerpt(content?.message)),
   MessageWithdrawn: () => did('message', 'Took a message back out of the queue'),
   QueueReordered: () => did('message', 'Put the queue in another order'),
+  ShellOpened: () => did('message', 'Opened a shell'),
   SecretsGranted: () => did('message', "Let the command use the project's secrets"),
   SteeringRequested: () => did('message', 'Sent a message into the running turn'),
   CancellationRequested: () => did('turn', 'Asked to stop'),

@@ -23,7 +23,7 @@ export type PlacedItem =
 export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
   const follows = event.meta.follows ?? 0
   const erased = event.content === null && event.meta.content !== null ? { erased: true as const } : {}
-  if (event.type === 'TerminalOutputRecorded')
+  if (event.type !== 'MessageTextRecorded')
     return { kind: 'output', follows, output: terminalOutputOf(event), ...erased }
   return {
     kind: 'delta',

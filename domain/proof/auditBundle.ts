@@ -54,6 +54,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   TerminalOutputRecorded: ['output'],
   ProjectEnvironmentPrepared: ['output', 'details'],
   ProjectEnvironmentFailed: ['output', 'details'],
+  ShellOutputRecorded: ['output'],
 }
 
 /** The categories to which the content of this type of event belongs. Names of branches and commits count as `details`, and so do reasons. */

@@ -313,6 +313,7 @@ export type TaskCommand =
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
   /** Frees the place of the alternative `taskId`, whose creation failed. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
+  | { readonly type: 'OpenShell'; readonly shellId: string }
   /** Returns to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
   /** Records a snapshot of the files before the undo `undoId` replaces them, because the turn before the undo left no snapshot. */

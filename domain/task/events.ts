@@ -38,6 +38,7 @@ import {
   WorkspaceRestored,
   WorkspaceSnapshotTaken,
 } from './snapshotEvents.ts'
+import { ShellOpened } from './shellEvents.ts'
 import { SubagentSaid } from './subagentEvents.ts'
 import { ThinkingRecorded } from './thinkingEvents.ts'
 import { ToolImagesKept } from './toolImageEvents.ts'
@@ -412,6 +413,7 @@ export const taskEvents = [
   ...progressEvents,
   QuestionAnswered,
   AgentModeChosen,
+  ShellOpened,
   ...feedbackEvents,
   ...issueEvents,
   ...cleanUpEvents,

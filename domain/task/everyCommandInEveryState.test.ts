@@ -154,6 +154,7 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
   AddAlternative: { type: 'AddAlternative', taskId: taskId(2), title: 'Another task', deleted: [] },
   RecordAlternative: { type: 'RecordAlternative', taskId: taskId(2), title: 'Another task' },
   RemoveAlternative: { type: 'RemoveAlternative', taskId: taskId(2) },
+  OpenShell: { type: 'OpenShell', shellId: executionId(3) },
   UndoTurn: { type: 'UndoTurn', undoId: executionId(3), executionId: executionId(1) },
   RecordSnapshot: {
     type: 'RecordSnapshot',
@@ -472,6 +473,15 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: [],
     failed: [],
     cancelled: [],
+  },
+  OpenShell: {
+    ...gone,
+    queued: ['ShellOpened'],
+    running: ['ShellOpened'],
+    cancelling: ['ShellOpened'],
+    completed: ['ShellOpened'],
+    failed: ['ShellOpened'],
+    cancelled: ['ShellOpened'],
   },
   UndoTurn: {
     ...gone,

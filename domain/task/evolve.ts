@@ -144,6 +144,7 @@ function evolveTask(
     case 'ModelRetryScheduled':
     case 'MessageEdited':
     case 'SecretsGranted':
+    case 'ShellOpened':
     case 'CommandOutputRecorded':
     case 'UsageRecorded':
     case 'ContextMeasured':

@@ -49,6 +49,7 @@ import {
 import { chooseModel, effortOfNew } from './modelChoice.ts'
 import type { Execution, QueuedMessage } from './phase.ts'
 import { AgentModeChosen } from './questionEvents.ts'
+import { ShellOpened } from './shellEvents.ts'
 import { answerQuestion, chooseMode, isLateWithdrawal, withdrawQuestions } from './questions.ts'
 import { refusalOfWords } from './slashCommands.ts'
 import { evolve } from './evolve.ts'
@@ -122,6 +123,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return removeAlternative(state, command)
     case 'SettleIssueComment':
       return settleIssueComment(state, command)
+    case 'OpenShell':
+      return [ShellOpened.of({ shellId: command.shellId })]
     case 'UndoTurn':
       return undoTurn(state, command)
     case 'RecordSnapshot':

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
 import { ExecutionId, MessageId } from '../kernel/ids.schema.ts'
+import { shellEnds } from './shells.ts'
 
 const attempt = { executionId: ExecutionId, attempt: z.int().positive() }
 
@@ -14,6 +15,16 @@ export type OutputChannel = z.infer<typeof OutputChannel>
 /** A piece of output, at most 16 KiB of UTF-8. Cuts between pieces never split a character. */
 export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
+  content: z.object({ text: z.string() }),
+})
+/** A piece of what a person's shell printed on a terminal of this size. `ended` is set in the last piece. */
+export const ShellOutputRecorded = event('ShellOutputRecorded', 1, {
+  data: z.object({
+    shellId: ExecutionId,
+    rows: z.int().positive(),
+    columns: z.int().positive(),
+    ended: z.enum(shellEnds).nullable(),
+  }),
   content: z.object({ text: z.string() }),
 })
 /** One of the parts in which a text arrived: its length in UTF-16 code units, and the time of its arrival in ms after `begunAt`. */
@@ -30,5 +41,5 @@ export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   content: z.object({ text: z.string(), begunAt: z.iso.datetime(), chunks: z.array(Chunk) }),
 })
 
-export const terminalEvents = [TerminalOutputRecorded, MessageTextRecorded] as const
+export const terminalEvents = [TerminalOutputRecorded, ShellOutputRecorded, MessageTextRecorded] as const
 export type TerminalEvent = EventOf<(typeof terminalEvents)[number]>

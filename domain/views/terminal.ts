@@ -4,7 +4,7 @@ import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
 import type { TerminalEvent } from '../task/terminalEvents.ts'
 
-type Output = Extract<RecordedOf<TerminalEvent>, { type: 'TerminalOutputRecorded' }>
+type Output = Extract<RecordedOf<TerminalEvent>, { type: 'TerminalOutputRecorded' | 'ShellOutputRecorded' }>
 type Delta = Extract<RecordedOf<TerminalEvent>, { type: 'MessageTextRecorded' }>
 
 /** The output as `getTerminal` lists it, and as the socket sends it with `terminal_output`. */
@@ -13,10 +13,21 @@ export function terminalOutputOf(event: Output): TerminalOutput {
     taskId: taskOf(event.stream),
     timestamp: event.at,
     content: event.content?.text ?? '',
-    type: event.data.channel,
-    executionId: event.data.executionId,
+    ...sourceOf(event),
     position: event.position,
     version: event.revision,
+  }
+}
+
+/** Where the output comes from. The id of a shell stands for that of an execution. */
+function sourceOf(event: Output): Pick<TerminalOutput, 'type' | 'executionId' | 'shell'> {
+  if (event.type === 'TerminalOutputRecorded')
+    return { type: event.data.channel, executionId: event.data.executionId }
+  const { shellId, rows, columns, ended } = event.data
+  return {
+    type: 'stdout',
+    executionId: shellId,
+    shell: { rows, columns, ...(ended !== null && { ended }) },
   }
 }
 

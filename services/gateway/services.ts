@@ -11,6 +11,7 @@ export type GatewayServices = Pick<
   | 'ballast'
   | 'documents'
   | 'bus'
+  | 'rpc'
   | 'eventStore'
   | 'log'
   | 'projected'

@@ -101,7 +101,9 @@ function knownFollowers(events: readonly AnyRecorded[], task: Read, limit: numbe
   const last = task.events.length < limit ? Infinity : (task.events.at(-1)?.revision ?? Infinity)
   return events
     .flatMap((event) =>
-      event.type === 'TerminalOutputRecorded' || event.type === 'MessageTextRecorded'
+      event.type === 'TerminalOutputRecorded' ||
+      event.type === 'ShellOutputRecorded' ||
+      event.type === 'MessageTextRecorded'
         ? [terminalItemOf(event)]
         : [],
     )

@@ -57,7 +57,7 @@ export interface RunnerEngines {
   readonly rpc: Rpc
   readonly blobs: SealedBlobs
   readonly logIdentity: LogIdentity
-  readonly vault: Pick<Vault, 'getSecret'>
+  readonly vault: Pick<Vault, 'getSecret' | 'open'>
   readonly access: HostAccess
   readonly accessControl: AccessControl
   readonly installations: Installations

@@ -20,6 +20,7 @@ import { openRebuilds, type Rebuilds } from './environment/rebuild.ts'
 import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
+import { terminalWriters } from './execution/recording/terminalWriters.ts'
 import { openSnapshots } from './execution/recording/snapshots.ts'
 import { restoreIdleTasks } from './execution/restore.ts'
 import type { ExecutionDeps } from './execution/run.ts'
@@ -37,6 +38,7 @@ import { leaseMs, openRuns, openWorker, type Runs, type Work } from './queue/wor
 import { handleRpcRequests } from './rpc/handleRpcRequests.ts'
 import { endOrphanedSandboxes } from './sandbox/bubblewrap/orphans.ts'
 import { openScratch } from './scratch.ts'
+import { openShells, type Shells } from './shell/shells.ts'
 import { openAbilities } from './workspace/abilities.ts'
 import { openDiskWatch } from './workspace/diskWatch.ts'
 import { openWorkspaceEviction } from './workspace/eviction.ts'
@@ -79,7 +81,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   })
   const removal = startDeletedRemoval({
     ...deps,
-    endAgent: deps.prewarm.agents.drop,
+    endAgent: base.endSandboxes,
     isRunning: base.runs.has,
     isBusy: () => !base.runs.isEmpty(),
     idleMs: leastIdleMs,
@@ -91,11 +93,13 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     runnerId: deps.runnerId,
     isAlone: isAlone(config),
     presence,
-    forget: (taskId) => forget(deps, taskId),
+    forget: (taskId) => forget(base, taskId),
     onDeletedRunEnded: removal.soon,
   })
   const stopWorking = takeJobs(config, engines, work)
-  const stopAnswering = handleRpcRequests(deps, {
+  const agentsAndShells = { ...deps.prewarm.agents, drop: base.endSandboxes }
+  const answering = { ...deps, shells: base.shells, prewarm: { agents: agentsAndShells } }
+  const stopAnswering = handleRpcRequests(answering, {
     rpc: engines.rpc,
     isAlone: isAlone(config),
     rebuilds: base.rebuilds,
@@ -107,6 +111,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     sandboxPorts: base.sandboxPorts,
     async stop() {
       stopAnswering()
+      await base.shells.close()
       const stopped = stopWorking()
       base.runs.stopAll('stopping')
       await stopped
@@ -130,6 +135,9 @@ interface Base {
   readonly agents: InstalledAgents
   readonly rebuilds: Rebuilds
   readonly sandboxPorts: SandboxPorts
+  readonly shells: Shells
+  /** Ends the shell and the waiting agent of a task. */
+  endSandboxes(taskId: string): Promise<void>
   closeThreads(): Promise<void>
 }
 
@@ -182,20 +190,17 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     ...diskDeps(config, engines, {
       ...shared,
       ...workspaces,
-      isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined,
+      isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined || shells.has(taskId),
       pause: pausing?.pause ?? (async () => nothingPaused),
     }),
     ...runDeps(config, engines, { threads, scratch }),
     installed: agents,
     abilities: openAbilities({ git, logger }),
     onlyScripted: opened.onlyScripted,
-    environments: {
-      image: config.containers.image,
-      mostBytes: config.disk.workspace,
-      leastFree: config.disk.leastFree,
-      notKept: new Set<string>(),
-    },
+    environments: environmentLimits(config),
+    terminals: terminalWriters(engines),
   }
+  const shells: Shells = openShells({ ...deps, sandboxOfAgent: (taskId) => pausing?.ofAgent(taskId) })
   const prewarm = await openPrewarm(deps, {
     agents: warm,
     isOn: config.warmAgents !== 0,
@@ -211,7 +216,20 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     agents,
     rebuilds,
     sandboxPorts: sandboxPorts({ ofTask: (taskId) => pausing?.ofTask(taskId) ?? [] }),
+    shells,
+    async endSandboxes(taskId) {
+      await Promise.all([shells.end(taskId), prewarm.agents.drop(taskId)])
+    },
     closeThreads: () => threads.close(),
+  }
+}
+
+function environmentLimits(config: Config) {
+  return {
+    image: config.containers.image,
+    mostBytes: config.disk.workspace,
+    leastFree: config.disk.leastFree,
+    notKept: new Set<string>(),
   }
 }
 
@@ -333,10 +351,10 @@ function runDeps(
   }
 }
 
-/** Removes the workspace and the agent that this runner has of a task, because another runner has run the task since. */
-function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): Promise<void> {
+/** Removes the workspace, the agent and the shell that this runner has of a task, because another runner has run the task since. */
+function forget({ deps: { locks, root, path }, endSandboxes }: Base, taskId: string): Promise<void> {
   return locks.hold(taskId, async () => {
-    await prewarm.agents.drop(taskId)
+    await endSandboxes(taskId)
     await removeWorkspace(root, taskId, path)
   })
 }

@@ -23,6 +23,7 @@ import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
 import { replay } from './rows/replay.ts'
 import { requests } from './rows/requests.ts'
+import { shellEcho } from './rows/shellEcho.ts'
 import { startToReady } from './rows/startToReady.ts'
 import { taskList } from './rows/taskList.ts'
 import { web } from './rows/web.ts'
@@ -42,6 +43,7 @@ const rows: readonly Row[] = [
   followUp,
   coldRepository,
   manyRuns,
+  shellEcho,
   startToReady,
   idleMemory,
   million,

@@ -2,6 +2,7 @@
 import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { patienceMs } from '../patience.ts'
+import type { ShellAnswer, ShellOpening } from '#domain/api/shell.schema.ts'
 import type { ClientEvents, JoinAnswer, ResumeCursor, ServerEvents } from '#domain/api/socket.schema.ts'
 
 /** An event as it was received. */
@@ -23,6 +24,11 @@ export interface Live {
   of<Name extends keyof ServerEvents>(name: Name): readonly PayloadOf<Name>[]
   join(taskId: string, last?: ResumeCursor | null): Promise<JoinAnswer>
   leave(taskId: string): void
+  openShell(taskId: string, size?: { readonly rows: number; readonly columns: number }): Promise<ShellOpening>
+  /** Types into a shell; the answer says whether the shell took it. */
+  type(taskId: string, shellId: string, text: string): Promise<ShellAnswer>
+  resizeShell(taskId: string, shellId: string, size: { rows: number; columns: number }): Promise<ShellAnswer>
+  closeShell(taskId: string, shellId: string): Promise<ShellAnswer>
   /** The first event that matches, now or within `withinMs`. */
   until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>
   readonly isConnected: () => boolean
@@ -170,6 +176,13 @@ export async function connectLive(
         new Promise((resolve) => socket.emit('join_task', taskId, last ?? null, resolve)),
       ),
     leave: (taskId) => void socket.emit('leave_task', taskId),
+    openShell: (taskId, size = { rows: 24, columns: 80 }) =>
+      socket.timeout(answerMs).emitWithAck('shell_open', taskId, size),
+    type: (taskId, shellId, text) =>
+      socket.timeout(answerMs).emitWithAck('shell_input', taskId, shellId, text),
+    resizeShell: (taskId, shellId, size) =>
+      socket.timeout(answerMs).emitWithAck('shell_resize', taskId, shellId, size),
+    closeShell: (taskId, shellId) => socket.timeout(answerMs).emitWithAck('shell_close', taskId, shellId),
     until: (what, like, withinMs = patienceMs) => {
       let listener = () => {}
       const seen = new Promise<Heard>((resolve) => {

@@ -5,10 +5,11 @@ import { connect as connectTo, type Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
+import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
-import { taskId, userId } from '../../../tests/domain/ids.ts'
+import { executionId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { limitStrangers } from '../http/limits.ts'
 import type { Feed, Viewer } from './feed.ts'
@@ -26,6 +27,7 @@ let followers: Set<Viewer>
 /** Joins wait until this promise resolves. */
 let gate: Promise<void>
 let asked: number
+let rpc: ReturnType<typeof openInProcessRpc>
 
 beforeEach(async () => {
   engines = await openTestEngines()
@@ -33,6 +35,7 @@ beforeEach(async () => {
   followers = new Set()
   gate = Promise.resolve()
   asked = 0
+  rpc = openInProcessRpc({ onFault: () => undefined })
   const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
   const user = { id: userId(1), onboardingCompleted: true, endedSessions: [] }
   const put = (collection: string, document: { id: string }) =>
@@ -66,6 +69,8 @@ beforeEach(async () => {
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
     emit: noTelemetry,
+    rpc,
+    vault: { seal: async (_scope, _place, text) => text },
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,
@@ -212,7 +217,108 @@ describe('rooms', () => {
   })
 })
 
+describe('a shell', () => {
+  const size = { rows: 24, columns: 80 }
+  const shellId = executionId(1)
+  /** Asks for something of a shell, whatever it is. */
+  const ask = (client: Socket<ServerEvents, ClientEvents>, ...words: readonly unknown[]) =>
+    new Promise<unknown>((resolve) => Reflect.apply(client.emit, client, [...words, resolve]))
+  /** What reaches the runner. */
+  function shellsOfRunner(): unknown[] {
+    const reached: unknown[] = []
+    rpc.handle('openShell', async ({ taskId: id }) => {
+      reached.push('open')
+      if (id === taskId(2))
+        return {
+          kind: 'refused',
+          code: 'no_repository_access',
+          sentence: 'The code host lets you in no more.',
+        }
+      return { kind: 'opened', shellId, shared: true }
+    })
+    rpc.handle('useShell', async ({ use }) => {
+      reached.push(use.kind === 'input' ? Buffer.from(use.sealed, 'base64').toString() : use.kind)
+      return { taken: true }
+    })
+    return reached
+  }
+
+  // Attacks shell: another person's shell is opened, typed into, resized or closed.
+  test("of somebody else's task is refused, and what is typed there reaches nothing", async () => {
+    const reached = shellsOfRunner()
+    const client = await connect()
+    for (const id of [taskId(99), taskId(98)])
+      expect(await ask(client, 'shell_open', id, size)).toEqual({
+        opened: false,
+        code: 'not_found',
+        error: 'There is no such task.',
+      })
+    expect(await ask(client, 'shell_input', taskId(99), shellId, 'ls\r')).toBe('gone')
+    expect(await ask(client, 'shell_resize', taskId(99), shellId, size)).toBe('gone')
+    expect(await ask(client, 'shell_close', taskId(99), shellId)).toBe('gone')
+    expect(reached).toEqual([])
+  })
+
+  // Attacks shell: somebody who has lost the access to the repository opens a shell.
+  test('is refused in the words of the runner to who may not work with the repository', async () => {
+    shellsOfRunner()
+    expect(await ask(await connect(), 'shell_open', taskId(2), size)).toEqual({
+      opened: false,
+      code: 'no_repository_access',
+      error: 'The code host lets you in no more.',
+    })
+  })
+
+  // Attacks shell: sizes too small or too large or of another type, long or empty input, an id that is a path.
+  test('has no absurd size and gets no absurd input', async () => {
+    const reached = shellsOfRunner()
+    const client = await connect()
+    const sizes = [null, {}, { rows: 0, columns: 80 }, { rows: 24, columns: 501 }, { rows: 2.5, columns: 80 }]
+    for (const absurd of [...sizes, { rows: '24', columns: 80 }, { ...size, depth: 3 }]) {
+      expect(await ask(client, 'shell_open', taskId(1), absurd)).toMatchObject({ code: 'invalid_input' })
+      expect(await ask(client, 'shell_resize', taskId(1), shellId, absurd)).toBe('invalid_input')
+    }
+    for (const absurd of ['', 'x'.repeat(8_193), 7, null, { text: 'ls' }])
+      expect(await ask(client, 'shell_input', taskId(1), shellId, absurd)).toBe('invalid_input')
+    for (const absurd of ['../../etc', '', 7, null])
+      expect(await ask(client, 'shell_input', taskId(1), absurd, 'ls\r')).toBe('invalid_input')
+    expect(reached).toEqual([])
+    expect(await ask(client, 'shell_input', taskId(1), shellId, 'ls\r')).toBe('taken')
+    expect(reached).toEqual(['ls\r'])
+  })
+
+  // Attacks shell: somebody types on after the person has signed out.
+  test('is closed when the person who has it open signs out', async () => {
+    const reached = shellsOfRunner()
+    const client = await connect()
+    const [viewer] = followers
+    await ask(client, 'shell_open', taskId(1), size)
+    viewer?.sessionEnded('session-1')
+    await vi.waitFor(() => expect(reached).toEqual(['open', 'close']))
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('is left open when only the connection is lost', async () => {
+    const reached = shellsOfRunner()
+    const client = await connect()
+    await ask(client, 'shell_open', taskId(1), size)
+    client.close()
+    await vi.waitFor(() => expect(followers.size).toBe(0))
+    expect(await ask(await connect(), 'shell_open', taskId(1), size)).toMatchObject({ shellId })
+    expect(reached).toEqual(['open', 'open'])
+  })
+})
+
 describe('who asks or holds back too much', () => {
+  // Attacks shell: input without end for a program that does not read.
+  test('is cut off: input for a shell that piles up', async () => {
+    rpc.handle('useShell', () => new Promise(() => {}))
+    const client = await connect()
+    for (let count = 0; count < 30; count += 1)
+      Reflect.apply(client.emit, client, ['shell_input', taskId(1), executionId(1), 'x', () => undefined])
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
   test('is cut off: joins that pile up', async () => {
     gate = new Promise(() => {})
     const client = await connect()

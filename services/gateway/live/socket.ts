@@ -16,28 +16,27 @@ import type { Identity } from '#platform/http/session.ts'
 import type { Rate, Strangers } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
+import { serveShells, type ShellServices } from './shells.ts'
 import type { SocketMessage } from './socketMessages.ts'
 
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
 
-type SocketServices = Pick<
-  GatewayServices,
-  'sessions' | 'accessControl' | 'documents' | 'logger' | 'emit'
-> & {
-  /** Throws when a person connects too often. */
-  readonly mayConnect: Rate
-  /** Whether a request may open the socket, judged by its host names. */
-  readonly mayOpen: (request: IncomingMessage) => boolean
-  /** Called when somebody has signed in on a connection. */
-  readonly known: (connection: Connection) => void
-  /** How many sockets one person may have open. */
-  readonly socketsOfPerson: number
-  /** Counts the connections on which nobody has signed in yet. */
-  readonly strangers: Strangers<object>
-  /** Called when somebody has connected or opened a task. */
-  readonly onPresence: () => void
-}
+type SocketServices = Pick<GatewayServices, 'sessions' | 'accessControl' | 'documents' | 'logger' | 'emit'> &
+  ShellServices & {
+    /** Throws when a person connects too often. */
+    readonly mayConnect: Rate
+    /** Whether a request may open the socket, judged by its host names. */
+    readonly mayOpen: (request: IncomingMessage) => boolean
+    /** Called when somebody has signed in on a connection. */
+    readonly known: (connection: Connection) => void
+    /** How many sockets one person may have open. */
+    readonly socketsOfPerson: number
+    /** Counts the connections on which nobody has signed in yet. */
+    readonly strangers: Strangers<object>
+    /** Called when somebody has connected or opened a task. */
+    readonly onPresence: () => void
+  }
 
 const Handshake = z.object({ token: z.string() })
 
@@ -167,7 +166,9 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       else socket.emit(name, ...([payload] as never))
     },
     sessionEnded(ended) {
-      if (ended === sessionId) socket.disconnect(true)
+      if (ended !== sessionId) return
+      closeShells()
+      socket.disconnect(true)
     },
   }
   /** Closes the connection; messages sent later do nothing. */
@@ -188,6 +189,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     turn = turn.then(work).finally(() => (pendingRequests -= 1))
   }
 
+  const closeShells = serveShells(socket, services)
   socket.on('join_task', (taskId, last, answer) => {
     // A client may leave out its cursor and pass the callback as second argument.
     const reply = typeof last === 'function' ? last : answer

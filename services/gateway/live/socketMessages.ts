@@ -42,6 +42,8 @@ export function socketMessagesOf(
         ? [['terminal_output', output], command]
         : [['terminal_output', output]]
     }
+    case 'ShellOutputRecorded':
+      return [['terminal_output', { ...terminalOutputOf(event), commandId: event.meta.commandId }]]
     case 'MessageTextRecorded':
       return [['chat_message_delta', { ...messageDeltaOf(event), commandId: event.meta.commandId }]]
     case 'MessageQueued':

@@ -22,6 +22,8 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     taskFiles: new Set(),
     mcpSuggestions: new Set(),
     mcpTools: new Set(),
+    openShell: new Set(),
+    useShell: new Set(),
     seal: new Set(),
   }
 

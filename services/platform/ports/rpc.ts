@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
 import { RepositoryAbility } from '#domain/api/abilities.schema.ts'
+import { TerminalSize } from '#domain/api/shell.schema.ts'
 import { McpTest, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { FileEntry, FilesFrom, TaskFile } from '#domain/api/taskFiles.schema.ts'
@@ -179,6 +180,33 @@ export const rpcCalls = {
   mcpTools: {
     request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
     response: z.object({ test: McpTest }),
+  },
+  /**
+   * Opens a person's shell in the workspace of a task, or joins the open one. Answered by the runner with the task's workspace. The caller has checked
+   * that the task is the person's.
+   */
+  openShell: {
+    request: z.object({ taskId: z.string(), size: TerminalSize }),
+    response: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('opened'), shellId: z.string(), shared: z.boolean() }),
+      z.object({ kind: z.literal('refused'), code: z.enum(faultCodes), sentence: z.string() }),
+    ]),
+  },
+  /**
+   * What a person does with a shell. `input` is sealed under the task's key. Answered by the runner that has the shell, once the shell has taken the
+   * input.
+   */
+  useShell: {
+    request: z.object({
+      taskId: z.string(),
+      shellId: z.string(),
+      use: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('input'), sealed: z.base64() }),
+        z.object({ kind: z.literal('resize'), size: TerminalSize }),
+        z.object({ kind: z.literal('close') }),
+      ]),
+    }),
+    response: z.object({ taken: z.literal(true) }),
   },
   /**
    * A seal that covers the present log; if there is none, it is made now. The response is the seal's revision in the stream of seals. Answered by the

@@ -125,6 +125,15 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
   return release(scan, whole, final ? whole.length : firstUndecided(scan, whole.length, depths[node] ?? 0))
 }
 
+/**
+ * Returns held text of at most `most` characters that may be the beginning of a known secret, for a text that goes on only when a person types. The
+ * scan goes on, so that the rest of a secret is hidden.
+ */
+export function reveal({ depths }: Automaton, scan: Scan, most: number): string {
+  if (scan.live !== 0 || (depths[scan.node] ?? 0) > most) return ''
+  return release(scan, scan.held, scan.held.length)
+}
+
 const isOf = (wanted: number, code: number): boolean => code < 128 && ((classesOf[code] ?? 0) & wanted) !== 0
 
 /** Starts the shapes whose prefix ends at `place`. */
@@ -282,7 +291,7 @@ function coverCutSecret({ depths, fails, firstMarked }: Automaton, scan: Scan, l
 function firstUndecided(scan: Scan, length: number, depth: number): number {
   coverSure(scan, length)
   dropLongHeaders(scan.jwt, length)
-  let first = length - depth
+  let first = Math.max(0, length - depth)
   if (scan.live === 0) return first
   for (const at of prefixedShapes.keys())
     if ((scan.live & (1 << at)) !== 0 && !isSure(scan, at, length))

@@ -123,6 +123,7 @@ function countEvent(instruments: Instruments, event: AnyRecorded): void {
     case 'ExecutionCancelled':
       return instruments.runsEnded.inc({ outcome: 'cancelled' })
     case 'TerminalOutputRecorded':
+    case 'ShellOutputRecorded':
       return instruments.output.inc(Buffer.byteLength(event.content?.text ?? ''))
     case 'UsageRecorded': {
       const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, costUsd } = event.data

@@ -117,8 +117,8 @@ async function latestOutput(
     for (const event of events) {
       version = Math.max(version, event.revision)
       const wanted = before === undefined || comparePositions(event.position, before) < 0
-      if (event.type === 'TerminalOutputRecorded' && wanted && output.length < limit)
-        output.push(terminalOutputOf(event))
+      const isOutput = event.type === 'TerminalOutputRecorded' || event.type === 'ShellOutputRecorded'
+      if (isOutput && wanted && output.length < limit) output.push(terminalOutputOf(event))
       if (event.type === 'MessageTextRecorded' && event.data.executionId === executionId)
         deltas.push(messageDeltaOf(event))
     }

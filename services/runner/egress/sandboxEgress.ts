@@ -95,6 +95,9 @@ export async function openSandboxEgress({
   }
 }
 
+/** The variables by which programs in a sandbox use its relay. */
+export const relayVariables = (): Readonly<Record<string, string>> => proxyVariables(relayPort)
+
 function proxyVariables(port: number): Readonly<Record<string, string>> {
   const proxy = `http://127.0.0.1:${port}`
   return {

@@ -14,7 +14,7 @@ import { runClaimed } from './claimedExecution.ts'
 import { Evicted, failed, outcomeOfFault, outcomeOfStop } from './failure.ts'
 import { boundedRecording } from './recording/boundedRecording.ts'
 import { reporter as openReporter, type Reporter } from './recording/reporter.ts'
-import { terminalWriter } from './recording/terminalWriter.ts'
+import { terminalWriter, type TerminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps } from './run.ts'
 import type { Control } from './control.ts'
 import type { Claimed } from './runInput.ts'
@@ -105,9 +105,24 @@ function executionOf(state: { kind: string } | LiveTask, executionId: string): E
 }
 
 async function runAndRecord(deps: ExecutionDeps, claimed: Claimed, control: Control): Promise<void> {
-  const { task, execution, fence } = claimed
+  const { task, fence } = claimed
   const reporter = openReporter(deps.commands, task.taskId, fence)
   const terminal = await terminalWriter(deps, task.taskId, claimed.head.revision)
+  const release = deps.terminals.register(task.taskId, terminal)
+  try {
+    await recordRun(deps, claimed, control, { reporter, terminal })
+  } finally {
+    release()
+  }
+}
+
+async function recordRun(
+  deps: ExecutionDeps,
+  claimed: Claimed,
+  control: Control,
+  { reporter, terminal }: { readonly reporter: Reporter; readonly terminal: TerminalWriter },
+): Promise<void> {
+  const { task, execution, fence } = claimed
   const allowance = deps.allowances.ofRun({ userId: task.ownerId, executionId: fence.executionId })
   const recording = boundedRecording(allowance, { terminal, reporter }, { fence, kind: execution.kind })
   let outcome: ExecutionOutcome

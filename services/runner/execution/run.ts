@@ -6,11 +6,13 @@ import type { ChangesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
 import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
+import type { TerminalWriters } from './recording/terminalWriters.ts'
 import type { Control, DeliveryQueue, Stopping } from './control.ts'
 
 /** The dependencies of an execution: the three sets of `deps.ts`, and the prewarmed agents and workspaces. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
   readonly prewarm: Prewarm
+  readonly terminals: TerminalWriters
 }
 
 export interface Run {

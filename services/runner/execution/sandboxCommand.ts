@@ -105,14 +105,15 @@ export async function runInSandbox(
  * agent may have written settings of git or of a shell there, which would run with the command's secrets. When `use` has ended, no process of the
  * command may be left.
  */
-async function withCommandHome<T>(
+export async function withCommandHome<T>(
   { path, limit }: Pick<CommandDeps, 'path' | 'limit'>,
   workspace: Workspace,
   use: (workspace: Workspace) => Promise<T>,
+  name = 'command-home',
 ): Promise<T> {
   const { taskId, dir, owner } = workspace
   // The folder is beside the tree, so that it counts towards the workspace's size and is removed with it.
-  const homeDir = join(dirname(dir), 'command-home')
+  const homeDir = join(dirname(dir), name)
   // A server that was killed may have left this folder.
   await removeFolder(homeDir, path)
   await mkdir(homeDir, { mode: 0o700 })

@@ -160,6 +160,15 @@ describe('agents that wait', () => {
     expect([first, second, third].map(({ isAlive }) => isAlive())).toEqual([false, false, true])
   })
 
+  test('one in whose sandbox somebody has a shell is ended after the others', async () => {
+    const warm = warmAgents({ limitFor: async () => 1 })
+    const [first, second] = [fakeProcess(), fakeProcess()]
+    first.use(true)
+    await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
+    expect([first, second].map(({ isAlive }) => isAlive())).toEqual([true, false])
+  })
+
   test('none is kept where none fits', async () => {
     const warm = warmAgents({ limitFor: async () => 0 })
     const { process } = fakeProcess()

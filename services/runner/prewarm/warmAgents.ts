@@ -59,6 +59,13 @@ interface Waiting extends Fingerprint {
   isThawed: boolean
 }
 
+/** The tasks whose agents are too many: first the oldest, and last those in whose sandbox somebody has a shell. */
+function surplusOf(waiting: ReadonlyMap<string, Waiting>, allowed: number): readonly string[] {
+  const used = ([, { process }]: readonly [string, Waiting]) => Number(process.isUsed())
+  const inTurn = [...waiting].toSorted((one, other) => used(one) - used(other))
+  return inTurn.slice(0, Math.max(0, waiting.size - allowed)).map(([taskId]) => taskId)
+}
+
 /** Makes the collection of warm agents. `limitFor` returns how many may wait, given how many already do. */
 export function warmAgents({
   limitFor,
@@ -83,8 +90,7 @@ export function warmAgents({
   }
   async function dropOldest(): Promise<void> {
     const allowed = await limitFor(waiting.size)
-    const tooMany = [...waiting.keys()].slice(0, Math.max(0, waiting.size - allowed))
-    await Promise.all(tooMany.map(drop))
+    await Promise.all(surplusOf(waiting, allowed).map(drop))
   }
 
   return {

@@ -1,6 +1,14 @@
 /** Removes secrets from text, however it is cut. Short pieces are handled at once in this thread, long ones in another. */
 import type { Automaton } from '#platform/redaction/automaton.ts'
-import { diffWithout, goOn, newScan, soughtFor, textWithout, type Scan } from '#platform/redaction/scan.ts'
+import {
+  diffWithout,
+  goOn,
+  newScan,
+  reveal,
+  soughtFor,
+  textWithout,
+  type Scan,
+} from '#platform/redaction/scan.ts'
 import type { TextThreads } from './textThreads.ts'
 
 export { redacted } from '#platform/redaction/scan.ts'
@@ -8,6 +16,8 @@ export { redacted } from '#platform/redaction/scan.ts'
 export interface Redactor {
   /** Returns the text that is safe to show so far. An end that may be the beginning of a secret is held back until more is known. */
   push(text: string): string | Promise<string>
+  /** Returns the text that was held back if it is at most the first 3 characters of a secret. Everything after them is still hidden. */
+  reveal(): string
   /** Returns the text that was held back. Nothing may be pushed after this. */
   end(): string | Promise<string>
 }
@@ -34,6 +44,8 @@ export const withheld = '[not shown: it could not be looked through for secrets]
 
 /** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */
 const shortText = 16 * 1024
+/** The most characters of a secret that are shown while it is not known whether it is one. */
+const revealed = 3
 /**
  * All secrets are searched for at once, with an automaton. It is built in the calling thread up to this total length of the secrets, which takes a
  * few milliseconds.
@@ -111,5 +123,12 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
     void piece.then(over, over)
     return piece
   }
-  return { push: (text) => take(text, false), end: () => take('', true) }
+  return {
+    push: (text) => take(text, false),
+    reveal() {
+      const sought = underWay === undefined && !isBroken ? seeking() : undefined
+      return sought === undefined || sought instanceof Promise ? '' : reveal(sought, scan, revealed)
+    },
+    end: () => take('', true),
+  }
 }

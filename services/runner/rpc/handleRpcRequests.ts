@@ -9,6 +9,7 @@ import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
+import type { Shells } from '../shell/shells.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
 import { taskFiles, type TaskFilesDeps } from './taskFiles.ts'
 import { undoPreview, workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
@@ -34,8 +35,10 @@ export function handleRpcRequests(
     TaskFilesDeps &
     Omit<AbilitiesDeps, 'fetchMirror'> &
     UndoPreviewDeps &
-    McpDeps &
-    Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
+    McpDeps & { readonly shells: Pick<Shells, 'open' | 'use'> } & Omit<
+      RemovalDeps,
+      'reach' | 'refreshMirror'
+    >,
   {
     rpc,
     isAlone,
@@ -73,6 +76,8 @@ export function handleRpcRequests(
     rpc.handle('files', files),
     rpc.handle('rebuildEnvironment', rebuilds.begin),
     rpc.handle('taskFiles', taskFiles(deps, { found, isAlone })),
+    rpc.handle('openShell', deps.shells.open),
+    rpc.handle('useShell', deps.shells.use),
     rpc.handle('hosts', (request) => suggestedHosts(deps, request)),
     rpc.handle('mcpSuggestions', (request) => suggestedServers(deps, request)),
     rpc.handle('mcpTools', mcpTools(deps, codeHostUrl)),

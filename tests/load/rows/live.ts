@@ -134,6 +134,8 @@ async function openGateway(engines: TestEngines): Promise<Door> {
     documents: engines.documents,
     logger: engines.logger,
     emit: noTelemetry,
+    rpc: { call: unused },
+    vault: { seal: unused },
     mayConnect: async () => undefined,
     mayOpen: () => true,
     known: () => undefined,

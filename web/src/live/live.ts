@@ -46,7 +46,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   }
   const of = (taskId: string) => [...viewers].filter((viewer) => viewer.taskId === taskId)
   const tellConnected = (viewer: Viewer, on: LiveSocket) =>
-    viewer.connected((last) => on.join(viewer.taskId, last))
+    viewer.connected((last) => on.join(viewer.taskId, last), on)
 
   listener.startListening({
     predicate: (action) => userKnown(action),

@@ -11,6 +11,8 @@ export interface LiveSocket {
   isConnected(): boolean
   join(taskId: string, last: Position | null): Promise<JoinAnswer>
   leave(taskId: string): void
+  /** The socket itself, for requests of a single part of a page. */
+  readonly raw?: Socket<ServerEvents, ClientEvents>
   close(): void
 }
 
@@ -59,6 +61,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
   const live: LiveSocket = {
     isConnected: () => socket.connected,
     join: (taskId, last) => joinTask(socket, taskId, last),
+    raw: socket,
     leave: (taskId) => {
       if (socket.connected) socket.emit('leave_task', taskId)
       // Section 5 of the contract names this message, which only matters for debugging.

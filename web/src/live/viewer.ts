@@ -1,6 +1,7 @@
 /** A viewer of a task: a part of a page that the live connection notifies of what happens to the task. */
 import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
+import type { LiveSocket } from './socket.ts'
 import type { Position } from '#domain/kernel/event.ts'
 
 /** Joins the task's room to receive everything after `last`, or from now on if `last` is `null`. No answer counts as a refusal. */
@@ -12,8 +13,10 @@ export interface LiveWords extends MessageWords {
 
 export interface Viewer {
   readonly taskId: string
-  /** Called whenever the connection is established, also after a loss; the viewer must then join its room. */
-  connected(join: Join): void
+  /**
+   * Called whenever the connection is established, also after a loss; the viewer must then join its room. `socket` is for requests of its own.
+   */
+  connected(join: Join, socket?: LiveSocket): void
   taskEvent(event: TaskEventMessage): void
   /** A message that is new, edited or withdrawn. */
   chatMessage(message: ChatMessage): void

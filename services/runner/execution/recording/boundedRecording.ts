@@ -20,7 +20,7 @@ export interface Recording {
 }
 
 /** The bytes that an event takes in the log in addition to its text. */
-const eventOverhead = 512
+export const eventOverhead = 512
 /** The most bytes of the last output that are kept, separately for terminal and chat. */
 const longestTail = 1_000_000
 /**

@@ -9,8 +9,15 @@ export interface OutputRecorder {
   end(): Promise<void>
 }
 
+export interface TypedOutputRecorder extends OutputRecorder {
+  /** Records what is held back because it may be the beginning of a secret, if it is short: a person waits to see what they typed. */
+  reveal(): Promise<void>
+}
+
 /** Records output with the secrets removed. Once `emit` has failed, every call fails with its error. */
-export function recordOutput(options: CoalesceOptions & { readonly redaction: Redaction }): OutputRecorder {
+export function recordOutput(
+  options: CoalesceOptions & { readonly redaction: Redaction },
+): TypedOutputRecorder {
   const decoder = new StringDecoder('utf8')
   const redactor = options.redaction.stream()
   const pieces = createCoalescer(options)
@@ -35,6 +42,7 @@ export function recordOutput(options: CoalesceOptions & { readonly redaction: Re
   return {
     write: (output) =>
       take(redactor.push(typeof output === 'string' ? output : decoder.write(Buffer.from(output)))),
+    reveal: () => take(redactor.reveal()),
     async end() {
       const rest = decoder.end()
       if (rest !== '') void take(redactor.push(rest)).catch(() => undefined)

@@ -39,6 +39,7 @@ export async function terminalWriter(
   },
   taskId: string,
   begunAt: number,
+  attempts = openingAttempts,
 ): Promise<TerminalWriter> {
   const stream = terminalStream(taskId)
   let head = await log.headOf(stream)
@@ -47,7 +48,7 @@ export async function terminalWriter(
   let last: Promise<void> = Promise.resolve()
 
   async function appendNow(event: TerminalEvent): Promise<void> {
-    for (let attempt = 1; attempt <= (begun ? 1 : openingAttempts); attempt += 1) {
+    for (let attempt = 1; attempt <= (begun ? 1 : attempts); attempt += 1) {
       follows = Math.max(follows, commands.knownRevision(taskStream(taskId)))
       const cause = { actor, commandId: randomUUID(), follows, patienceMs: recordingPatienceMs }
       const result = await log.append(stream, head, [event], cause)

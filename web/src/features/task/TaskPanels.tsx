@@ -21,8 +21,9 @@ import type { OpenTaskSync } from './useTaskSync.ts'
 
 const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
 const FilesPanel = lazy(async () => ({ default: (await import('./files/FilesPanel.tsx')).FilesPanel }))
+const ShellPanel = lazy(async () => ({ default: (await import('./shell/ShellPanel.tsx')).ShellPanel }))
 
-type WorkPanel = 'terminal' | 'changes' | 'files' | 'history'
+type WorkPanel = 'terminal' | 'changes' | 'files' | 'shell' | 'history'
 type Panel = 'chat' | WorkPanel
 
 interface TaskPanelsProps {
@@ -123,6 +124,7 @@ function workTabs({ changes }: Task, isReplayed: boolean): readonly Tab<WorkPane
     { name: 'changes', label: texts.panels.changes, count: changes?.files || undefined },
     // Only the workspace's present files can be read, so a replay has no panel for them.
     ...(isReplayed ? [] : [{ name: 'files', label: texts.panels.files } as const]),
+    { name: 'shell', label: texts.panels.shell },
     { name: 'history', label: texts.panels.history },
   ]
 }
@@ -149,15 +151,15 @@ function WorkPanels({ task, open, history, panel, tools, onShow }: WorkPanelsPro
         />
       </TabPanel>
       <TabPanel name="changes" visible={panel === 'changes'}>
-        <Suspense fallback={null}>
-          <CodeChanges task={task} reload={open.reload} visible={panel === 'changes'} tools={tools} />
-        </Suspense>
+        <CodeChanges task={task} reload={open.reload} visible={panel === 'changes'} tools={tools} />
+      </TabPanel>
+      {/* Who leaves a replay on another panel has not asked for a shell. */}
+      <TabPanel key={isReplayed ? 'replayed' : 'live'} name="shell" visible={panel === 'shell'}>
+        <ShellPanel task={task} open={open} />
       </TabPanel>
       {!isReplayed && (
         <TabPanel name="files" visible={panel === 'files'}>
-          <Suspense fallback={null}>
-            <FilesPanel task={task} visible={panel === 'files'} tools={tools} />
-          </Suspense>
+          <FilesPanel task={task} visible={panel === 'files'} tools={tools} />
         </TabPanel>
       )}
       <TabPanel name="history" visible={panel === 'history'}>
@@ -211,7 +213,7 @@ function TabPanel({
       onFocus={onUse}
       className={classes('min-h-0 flex-1 flex-col', visible ? 'flex' : 'hidden')}
     >
-      {visited && children}
+      {visited && <Suspense fallback={null}>{children}</Suspense>}
     </div>
   )
 }

@@ -89,6 +89,7 @@ describe('the page of a task', () => {
       'Terminal',
       'Code Changes',
       'Files',
+      'Shell',
       'History',
     ])
   })

@@ -76,6 +76,7 @@ export const texts = {
     terminal: 'Terminal',
     changes: 'Code Changes',
     files: 'Files',
+    shell: 'Shell',
     history: 'History',
     loadingHistory: 'Reading the history',
     notLoaded: 'The history could not be loaded',

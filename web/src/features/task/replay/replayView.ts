@@ -68,8 +68,8 @@ function shownTerminal({ read, subscribe }: Observed<TerminalView>): TerminalLog
 }
 
 function viewOf({ writer }: Replayed, change: number): TerminalView {
-  const { lines, blocks } = writer
-  return { lines, commands: blocks.all, change, earlier: 'none', state: 'loaded', reason: '' }
+  const { lines, blocks, shell } = writer
+  return { lines, commands: blocks.all, shell, change, earlier: 'none', state: 'loaded', reason: '' }
 }
 
 function shownWriting({ read, subscribe }: Observed<readonly WrittenMessage[]>): Writing {

@@ -16,6 +16,7 @@ import {
 export interface TerminalView {
   readonly lines: readonly TerminalLine[]
   readonly commands: readonly CommandBlock[]
+  readonly shell?: readonly TerminalOutput[] | undefined
   readonly change: number
   /** Whether there is output above the first line, and the state of loading it; `gone` means that the output cannot be shown here. */
   readonly earlier: 'none' | 'some' | 'loading' | 'failed' | 'gone'
@@ -68,7 +69,8 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     return dropped
   }
 
-  const change = (next: Partial<TerminalView>) => set({ ...read(), ...next, change: read().change + 1 })
+  const change = (next: Partial<TerminalView>) =>
+    set({ ...read(), ...next, shell: writer.shell, change: read().change + 1 })
   /** Whether there is output above the first line, after some lines may have been dropped. */
   const above = (known: TerminalView['earlier'], dropped: boolean): TerminalView['earlier'] => {
     if (!dropped && known === 'none') return 'none'

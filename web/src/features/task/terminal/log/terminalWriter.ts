@@ -30,6 +30,8 @@ interface OpenLine {
 export interface Writer {
   readonly lines: TerminalLine[]
   readonly blocks: CommandBlocks
+  /** The latest output of a person's shells, which is no part of the lines; a new array whenever there is more. */
+  shell?: readonly TerminalOutput[] | undefined
   nextId: number
   /** The source of the first line, if the first line may be the end of a line that is not loaded. */
   first: string | null
@@ -44,6 +46,9 @@ export interface WriterMark extends Omit<Writer, 'lines' | 'blocks'> {
   readonly commands: readonly CommandBlock[]
   readonly cutOff: CutOffEnd | null
 }
+
+/** How many pieces of a shell's output are kept: many screens of it. */
+const keptOfShells = 1_000
 
 const nothingOpen: OpenLine = { state: outputBegun, of: '', line: null }
 
@@ -70,6 +75,10 @@ export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writ
 }
 
 export function write(writer: Writer, output: TerminalOutput): void {
+  if (output.shell) {
+    writer.shell = [...(writer.shell ?? []).slice(-keptOfShells), output]
+    return
+  }
   const of = `${output.executionId} ${output.type}`
   // Another channel or execution starts a line of its own, with its own colours.
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }

@@ -1,0 +1,28 @@
+/** A person's shell in the sandbox of a task, over the live connection. Its output comes as `terminal_output`. */
+import { z } from 'zod'
+import type { FaultCode } from '../kernel/errors.ts'
+import { ExecutionId, TaskId } from '../kernel/ids.schema.ts'
+
+export const TerminalSize = z.strictObject({
+  rows: z.int().min(2).max(500),
+  columns: z.int().min(2).max(500),
+})
+/** What a person types at once; more is sent in parts. */
+export const ShellInput = z.string().min(1).max(8_192)
+
+/** The arguments of `shell_open`, `shell_input`, `shell_resize` and `shell_close`. */
+export const OpenShell = z.tuple([TaskId, TerminalSize])
+export const WriteToShell = z.tuple([TaskId, ExecutionId, ShellInput])
+export const ResizeShell = z.tuple([TaskId, ExecutionId, TerminalSize])
+export const CloseShell = z.tuple([TaskId, ExecutionId])
+
+/** The answer to `shell_open`. A task has one shell at a time: if one is open, it is joined. `shared` says whether it is in the agent's own sandbox. */
+export type ShellOpening =
+  | { readonly opened: true; readonly shellId: string; readonly shared: boolean }
+  | { readonly opened: false; readonly error: string; readonly code: FaultCode }
+
+/**
+ * The answer to the other requests: `taken` once the shell has it, so a client sends no more input before. `gone`: the person has no such shell, or no
+ * longer.
+ */
+export type ShellAnswer = 'taken' | 'gone' | 'invalid_input'

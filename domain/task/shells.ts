@@ -1,0 +1,28 @@
+/** Why the shells of people end. Plain TypeScript, so that pages can use it. */
+
+export const shellEnds = [
+  'exited',
+  'closed',
+  'idle',
+  'too_long',
+  'output_limit',
+  'sandbox_ended',
+  'stopped',
+] as const
+export type ShellEnd = (typeof shellEnds)[number]
+
+/** A shell without input ends after this time. */
+export const idleShellMs = 60 * 60_000
+/** A shell ends after this time. */
+export const longestShellMs = 8 * 60 * 60_000
+
+/** Why a shell ended, in a sentence. */
+export const shellEndSentences: Readonly<Record<ShellEnd, string>> = {
+  exited: 'The shell has exited.',
+  closed: 'The shell was closed.',
+  idle: 'The shell was closed after an hour without input.',
+  too_long: 'The shell was closed after 8 hours.',
+  output_limit: 'The shell was closed because it printed as much as may be recorded of it.',
+  sandbox_ended: 'The shell ended with the sandbox that it was in.',
+  stopped: 'The shell ended with the server that it was on.',
+}

@@ -1,0 +1,147 @@
+/** The shells of people in the sandboxes of tasks: one for each task, recorded like the output of a command. */
+import { randomUUID } from 'node:crypto'
+import { CannotStart } from '#platform/childProcess.ts'
+import { openInput } from '#platform/eventlog/shellInput.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { ShellEnd } from '#domain/task/shells.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
+import { ownSecrets, valuesOf } from '../execution/projectSecrets.ts'
+import type { TerminalWriters } from '../execution/recording/terminalWriters.ts'
+import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import type { SandboxedProcess } from '../sandbox/port.ts'
+import type { TerminalSize } from '../sandbox/program.ts'
+import { endOfShell, recordShell, type RecordedShell } from './recordedShell.ts'
+import { markedShells, markShell, unmarkShell } from './shellMarker.ts'
+import { shellSandbox } from './shellSandbox.ts'
+
+export type ShellDeps = AgentDeps &
+  WorkspaceDeps &
+  Pick<RecordingDeps, 'allowances' | 'redaction'> & {
+    readonly terminals: TerminalWriters
+    /** The sandbox in which a task's agent is. */
+    readonly sandboxOfAgent: (taskId: string) => SandboxedProcess | undefined
+  }
+
+export interface Shells {
+  open(request: RpcRequest<'openShell'>): Promise<RpcResponse<'openShell'> | undefined>
+  use(request: RpcRequest<'useShell'>): Promise<RpcResponse<'useShell'> | undefined>
+  has(taskId: string): boolean
+  /** Ends the shell of a task. Nothing of it is left. */
+  end(taskId: string): Promise<void>
+  /** Ends all shells, because the server stops. */
+  close(): Promise<void>
+}
+
+interface OpenedShell extends RecordedShell {
+  readonly isShared: boolean
+}
+
+export function openShells(deps: ShellDeps): Shells {
+  const shells = new Map<string, Promise<OpenedShell>>()
+  const lostEndsRecorded = recordLostEnds(deps)
+  async function endAll(taskIds: Iterable<string>, why: ShellEnd): Promise<void> {
+    const ending = [...taskIds].map(async (taskId) => {
+      const shell = await shells.get(taskId)?.catch(() => undefined)
+      shell?.end(why)
+      await shell?.ended
+    })
+    await Promise.all(ending)
+  }
+  return {
+    async open({ taskId, size }) {
+      if (!(await deps.workspaces.has(taskId))) return undefined
+      await lostEndsRecorded
+      const before = await shells.get(taskId)?.catch(() => undefined)
+      if (before?.isOver() === true) await before.ended
+      const opening = shells.get(taskId) ?? openShell(deps, taskId, size)
+      shells.set(taskId, opening)
+      const forget = () => void (shells.get(taskId) === opening && shells.delete(taskId))
+      try {
+        const shell = await opening
+        void shell.ended.then(forget)
+        return { kind: 'opened', shellId: shell.shellId, shared: shell.isShared }
+      } catch (thrown) {
+        forget()
+        if (thrown instanceof Fault) return { kind: 'refused', code: thrown.code, sentence: thrown.message }
+        if (!(thrown instanceof CannotStart)) throw thrown
+        return {
+          kind: 'refused',
+          code: 'agent_unavailable',
+          sentence: `A shell cannot be opened: ${thrown.message}.`,
+        }
+      }
+    },
+    async use({ taskId, shellId, use }) {
+      const shell = await shells.get(taskId)?.catch(() => undefined)
+      if (shell?.shellId !== shellId || shell.isOver()) return undefined
+      if (use.kind === 'resize') shell.resize(use.size)
+      else if (use.kind === 'close') shell.end('closed')
+      else {
+        const bytes = await openInput(deps.vault, { taskId, shellId }, use.sealed)
+        if (bytes === undefined) return undefined
+        await shell.input(bytes)
+      }
+      return { taken: true }
+    },
+    has: (taskId) => shells.has(taskId),
+    end: (taskId) => endAll([taskId], 'sandbox_ended'),
+    close: () => endAll(shells.keys(), 'stopped'),
+  }
+}
+
+async function openShell(deps: ShellDeps, taskId: string, size: TerminalSize): Promise<OpenedShell> {
+  const task = await deps.documents.get(tasksView, taskId)
+  const reached = task && (await reachAsPerson(deps, task))
+  if (!task || !reached) throw new Fault('not_found', 'There is no such task.')
+  if (reached.kind === 'failed') throw new Fault('no_repository_access', reached.reason)
+  const mirror = await deps.mirrors.find(mirrored(reached))
+  const workspace = mirror && (await deps.workspaces.read(taskId, mirror))
+  if (!workspace) throw new Fault('not_initialized')
+  const { agent, projectId, owner } = task
+  const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl: reached.access.url })
+  const own = await ownSecrets(deps, reached.access, { ownerId: owner, projectId })
+  const sandbox = await shellSandbox(deps, workspace, envs)
+  try {
+    const env = { ...sandbox.env, TERM: 'xterm-256color', PS1: '\\w \\$ ' }
+    const program = await sandbox.process.exec({ command: ['/bin/bash'], env, terminal: size })
+    const shellId = deps.ids.uuid()
+    try {
+      await markShell(deps.root, taskId, { shellId, size })
+      const cause = { actor: { kind: 'user', userId: owner }, commandId: randomUUID() } as const
+      await deps.commands.execute(decider, taskStream(taskId), { type: 'OpenShell', shellId }, cause)
+    } catch (fault) {
+      program.kill()
+      throw fault
+    }
+    const recording = {
+      ...deps,
+      allowance: deps.allowances.ofRun({ userId: owner, executionId: shellId }),
+      redaction: deps.redaction(valuesOf([...envs.secrets, ...own])),
+    }
+    const shell = recordShell(recording, { taskId, shellId, program, size })
+    const ended = async (): Promise<void> => {
+      await shell.ended
+      await Promise.all([unmarkShell(deps.root, taskId), sandbox.close()])
+    }
+    return { ...shell, ended: ended(), isShared: sandbox.isShared }
+  } catch (fault) {
+    await sandbox.close()
+    throw fault
+  }
+}
+
+/** Records the end of the shells that were open when an earlier process was killed. */
+async function recordLostEnds({ root, terminals, logger }: ShellDeps): Promise<void> {
+  for (const { taskId, shellId, size } of await markedShells(root))
+    try {
+      await terminals.append(taskId, endOfShell(shellId, size, 'stopped'))
+      await unmarkShell(root, taskId)
+    } catch (fault) {
+      logger.warn({ err: fault, taskId }, 'the end of a shell cannot be recorded')
+    }
+}

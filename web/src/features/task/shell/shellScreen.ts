@@ -1,0 +1,126 @@
+/** The screen of a shell: an emulated terminal that shows recorded output, and tells what a person types. */
+import { FitAddon } from '@xterm/addon-fit'
+import { Terminal, type ITheme } from '@xterm/xterm'
+import '@xterm/xterm/css/xterm.css'
+import type { TerminalOutput } from '#domain/api/chat.schema.ts'
+
+export interface ShellScreen {
+  /** Shows the output of one shell, oldest first: what is new since the last call, or all of it if it is other output. */
+  show(output: readonly TerminalOutput[]): void
+  /** Makes the screen as large as its element, and returns its size. */
+  fit(): { readonly rows: number; readonly columns: number }
+  focus(): void
+  close(): void
+}
+
+interface ShellKeys {
+  /** Called with what a person types or pastes; `null` for a screen that only shows. */
+  readonly onInput: ((text: string) => void) | null
+  /** Called for the keys that leave the shell. */
+  readonly onLeave: () => void
+}
+
+const scrollback = 5_000
+/** Whether the emulator itself says this to a program: where the cursor is, which terminal it is, or its settings and colours. */
+const isAnswer = (text: string): boolean =>
+  text.startsWith('\u001b') && /^(\[[?>]?[\d;]*(c|n|R|\$y)|[P\]])/.test(text.slice(1))
+
+export function openShellScreen(element: HTMLElement, { onInput, onLeave }: ShellKeys): ShellScreen {
+  const isReplay = onInput === null
+  const terminal = new Terminal({
+    fontFamily: 'var(--font-mono), monospace',
+    fontSize: 12.5,
+    lineHeight: 1.3,
+    scrollback,
+    screenReaderMode: true,
+    disableStdin: isReplay,
+    theme: themeOf(element),
+  })
+  const fitting = new FitAddon()
+  terminal.loadAddon(fitting)
+  terminal.open(element)
+  let version = -1
+  let shellId = ''
+  // How many pieces of old output are being shown. Questions in them are answered too, and those answers must not reach the program that runs now.
+  let repeated = 0
+  const themes = new MutationObserver(() => (terminal.options.theme = themeOf(element)))
+  themes.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+  terminal.onData((text) => {
+    if (repeated === 0 || !isAnswer(text)) onInput?.(text)
+  })
+  terminal.attachCustomKeyEventHandler((event) => {
+    if (!event.ctrlKey || event.type !== 'keydown') return true
+    if (event.key === '`') {
+      event.preventDefault()
+      onLeave()
+      return false
+    }
+    if (event.shiftKey && event.code === 'KeyC') {
+      event.preventDefault()
+      // Pages without TLS have no clipboard.
+      if (terminal.hasSelection()) void navigator.clipboard?.writeText(terminal.getSelection())
+      return false
+    }
+    // The browser pastes.
+    return !(event.shiftKey && event.code === 'KeyV')
+  })
+  return {
+    show(output) {
+      const last = output.at(-1)
+      const isOther = last === undefined || last.executionId !== shellId || last.version < version
+      if (isOther) {
+        terminal.reset()
+        version = -1
+        shellId = last?.executionId ?? ''
+      }
+      for (const piece of output) {
+        if (piece.version <= version) continue
+        version = piece.version
+        if (isReplay && piece.shell) terminal.resize(piece.shell.columns, piece.shell.rows)
+        if (isOther) repeated += 1
+        terminal.write(piece.content, isOther ? () => (repeated -= 1) : undefined)
+      }
+    },
+    fit() {
+      if (!isReplay) fitting.fit()
+      return { rows: Math.max(2, terminal.rows), columns: Math.max(2, terminal.cols) }
+    },
+    focus: () => terminal.focus(),
+    close() {
+      themes.disconnect()
+      terminal.dispose()
+    },
+  }
+}
+
+/** The colours of the page, as the emulator needs them. */
+function themeOf(element: HTMLElement): ITheme {
+  const style = getComputedStyle(element)
+  const of = (name: string) => style.getPropertyValue(`--${name}`).trim()
+  const colours = {
+    red: of('bad'),
+    green: of('ok'),
+    yellow: of('warn'),
+    blue: of('run'),
+    magenta: of('ansi-magenta'),
+    cyan: of('ansi-cyan'),
+  }
+  return {
+    background: of('panel'),
+    foreground: of('text'),
+    cursor: of('text'),
+    cursorAccent: of('panel'),
+    selectionBackground: of('select'),
+    black: of('text'),
+    white: of('muted'),
+    brightBlack: of('muted'),
+    brightWhite: of('text'),
+    ...colours,
+    brightRed: colours.red,
+    brightGreen: colours.green,
+    brightYellow: colours.yellow,
+    brightBlue: colours.blue,
+    brightMagenta: colours.magenta,
+    brightCyan: colours.cyan,
+  }
+}

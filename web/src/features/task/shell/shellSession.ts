@@ -1,0 +1,116 @@
+/** A person's shell, as this page uses it: it is opened over the live connection, and gets input in order. */
+import type { Live } from '../../../live/live.ts'
+import type { LiveSocket } from '../../../live/socket.ts'
+import { createObserved, type Observed } from '../observedValue.ts'
+import { texts } from './texts.ts'
+
+export type ShellState =
+  | { readonly kind: 'connecting' }
+  | { readonly kind: 'open'; readonly shellId: string; readonly isShared: boolean }
+  | { readonly kind: 'refused' | 'gone'; readonly reason: string }
+
+export interface ShellSession extends Observed<ShellState> {
+  /** Opens a shell, or joins the one that is open. Does nothing while offline. */
+  open(): Promise<void>
+  /** Uses the live connection until the returned function is called. Whenever the connection is established, a shell is opened or joined, if one is wanted. */
+  follow(isWanted: () => boolean): () => void
+  type(text: string): void
+  resize(size: Size): void
+  close(): void
+}
+
+interface Size {
+  readonly rows: number
+  readonly columns: number
+}
+
+/** The server itself waits for up to 20 seconds. */
+const answerTimeoutMs = 25_000
+const longestInput = 8_192
+
+export function shellSession(taskId: string, live: Live): ShellSession {
+  const state = createObserved<ShellState>({ kind: 'connecting' })
+  let waiting = ''
+  let isSending = false
+  let size: Size = { rows: 24, columns: 80 }
+  const shellId = (): string | null => {
+    const now = state.read()
+    return now.kind === 'open' ? now.shellId : null
+  }
+  let socket: LiveSocket | undefined
+  const asked = () => (socket?.isConnected() === true ? (socket.raw?.timeout(answerTimeoutMs) ?? null) : null)
+
+  /** Sends what was typed, and waits for the program to take it before sending more. */
+  async function send(): Promise<void> {
+    const id = shellId()
+    const to = asked()
+    if (isSending || id === null || to === null || waiting === '') return
+    isSending = true
+    const part = waiting.slice(0, longestInput)
+    waiting = waiting.slice(part.length)
+    const taken = await to.emitWithAck('shell_input', taskId, id, part).catch(() => null)
+    isSending = false
+    // Without an answer, the connection is lost, and the shell is joined again with the next one.
+    if (taken === 'gone' && shellId() === id) state.set({ kind: 'gone', reason: texts.gone })
+    else if (taken === null) waiting = ''
+    else await send()
+  }
+
+  function tellSize(): void {
+    const id = shellId()
+    if (id !== null)
+      void asked()
+        ?.emitWithAck('shell_resize', taskId, id, size)
+        .catch(() => undefined)
+  }
+
+  async function open(): Promise<void> {
+    const to = asked()
+    if (to === null) return
+    state.set({ kind: 'connecting' })
+    const opening = await to.emitWithAck('shell_open', taskId, size).catch(() => null)
+    if (opening === null) return state.set({ kind: 'refused', reason: texts.notAnswered })
+    if (!opening.opened) return state.set({ kind: 'refused', reason: opening.error })
+    state.set({ kind: 'open', shellId: opening.shellId, isShared: opening.shared })
+    // It may have been open in another size, and this one may have changed meanwhile.
+    tellSize()
+  }
+
+  const nothing = () => undefined
+  return {
+    ...state,
+    open,
+    follow: (isWanted) =>
+      live.enter({
+        taskId,
+        connected(_join, connected) {
+          socket = connected
+          if (isWanted()) void open()
+        },
+        taskEvent: nothing,
+        chatMessage: nothing,
+        terminalOutput: nothing,
+        words: nothing,
+        messageDelta: nothing,
+        statusChanged: nothing,
+        resync: nothing,
+      }),
+    type(text) {
+      // What is typed while offline is lost: sent later, it could do harm that nobody sees.
+      if (asked() === null) return
+      waiting += text
+      void send()
+    },
+    resize(next) {
+      size = next
+      tellSize()
+    },
+    close() {
+      const id = shellId()
+      if (id !== null)
+        void asked()
+          ?.emitWithAck('shell_close', taskId, id)
+          .catch(() => undefined)
+    },
+  }
+}
