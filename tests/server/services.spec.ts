@@ -7,8 +7,9 @@ import {
   setProjectSecret,
   updateProjectSettings,
 } from '#domain/api/projectSettings.schema.ts'
-import type { Task } from '#domain/api/tasks.schema.ts'
+import { deleteTask, type Task } from '#domain/api/tasks.schema.ts'
 import { patienceMs } from '../patience.ts'
+import { eventually } from './engines.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const secret = 'swordfish-of-the-database'
@@ -23,6 +24,15 @@ const waits = {
   command: 'until [ -e go.txt ]; do sleep 0.1; done; echo between the turns; touch went.txt; sleep 1000',
 }
 const fails = { name: 'fails', command: 'echo no disk >&2; exit 3', readyPort: 5999 }
+/** On which the sandbox reaches the hosts that the project allows. */
+const relayPort = 31_280
+const squatter = `require('net').createServer().on('error', ({ code }) => console.log('port', code)).listen(${relayPort}, '127.0.0.1')`
+const hostile = [
+  { name: 'squatter', command: `node -e "${squatter}"; sleep 8640` },
+  { name: 'orphan', command: 'setsid sleep 8641 & exit 0' },
+  { name: 'killer', command: 'kill -9 $PPID; touch killed.txt; sleep 8642' },
+  { name: 'bomb', command: 'for n in $(seq 300); do sleep 8643 & done; touch bombed.txt; wait' },
+]
 const floods = { name: 'floods', command: 'yes flooding | head -c 1000000; touch flooded.txt; sleep 1000' }
 
 let scene: Scene
@@ -30,6 +40,10 @@ beforeAll(async () => {
   scene = await openScene([
     { when: /Ask the server/, turns: bash('curl -s localhost:5173') },
     { when: /Wait for the flood/, turns: bash('until [ -e flooded.txt ]; do sleep 0.1; done') },
+    {
+      when: /Wait for the hostile/,
+      turns: bash('until [ -e killed.txt ] && [ -e bombed.txt ]; do sleep 0.1; done; pgrep -c -f 8643'),
+    },
     { when: /Work/, turns: [{ text: 'Done.' }] },
   ])
   const { ada, projectId } = scene
@@ -73,7 +87,9 @@ describe('the settings', () => {
       scene.ada.refused(updateProjectSettings, { params: params(), body: { services } })
     const field = async (one: Services[number]) => (await refused([one]))['field']
     expect(await field({ ...web, name: 'two words' })).toBe('services.0.name')
-    expect(await field({ ...web, command: ' \n' })).toBe('services.0.command')
+    expect(await field({ ...web, name: 'web\u001B[2J' })).toBe('services.0.name')
+    for (const command of [' \n', 'node\0 web.js'])
+      expect(await field({ ...web, command })).toBe('services.0.command')
     expect(await field({ ...web, readyPort: 70_000 })).toBe('services.0.readyPort')
     expect(await refused([web, web])).toMatchObject({ error: 'Two services have the same name.' })
     const many = Array.from({ length: 9 }, (_, at) => ({ ...web, name: `web${at}` }))
@@ -144,4 +160,26 @@ test('one that prints without end is cut, and its last lines come with the next 
   const later = (await terminalOf(await goOn(task, 'Work'))).slice(first.length)
   expect(later).toMatch(/^\[floods\] Earlier lines are left out\.\n\[floods\] flooding\n/)
   expect(later.length).toBeLessThan(70_000)
+})
+
+// Attacks services: a service listens on the port of the relay to the proxy.
+// Attacks services: a service leaves a process behind when it exits.
+// Attacks services: a service ends the keeper that would end it, to outlive the turn.
+// Attacks services: a service starts hundreds of processes.
+test('hostile ones take no port of ours, and leave nothing', async () => {
+  await scene.ada.ask(updateProjectSettings, { params: params(), body: { egress: ['example.org'] } })
+  await choose(hostile)
+  const task = await begin('Wait for the hostile ones')
+  expect(task.status).toBe('completed')
+  const terminal = await terminalOf(task)
+  expect(terminal).toContain('[squatter] port EADDRINUSE\n')
+  expect(terminal).toContain('[orphan] The service ended with exit code 0.\n')
+  const left = async () =>
+    (await scene.product.processes()).flatMap(({ command }) => /sleep (864[0-3])/.exec(command)?.[1] ?? [])
+  // Those of services that keep running stay until the sandbox ends.
+  await eventually('the others are gone', async () =>
+    (await left()).every((seconds) => seconds === '8640' || seconds === '8643'),
+  )
+  await scene.ada.ask(deleteTask, { params: { taskId: task.id } })
+  await eventually('nothing is left', async () => (await left()).length === 0)
 })

@@ -41,7 +41,7 @@ describe('the services of a project', () => {
 
   function servicesOf(
     services: readonly ProjectService[],
-    given: { refusal?: string; exec?: SandboxedProcess['exec'] } = {},
+    given: Partial<SandboxedProcess> & { readonly refusal?: string; readonly relayPort?: number } = {},
   ) {
     const said: string[] = []
     const stopping = new AbortController()
@@ -55,9 +55,10 @@ describe('the services of a project', () => {
     }
     const { beginTurn, endTurn } = projectServices({
       services,
-      sandbox: { exec: given.exec ?? agent.exec, listening: agent.listening },
+      sandbox: { exec: given.exec ?? agent.exec, listening: given.listening ?? agent.listening },
       env: {},
       refusal: given.refusal,
+      relayPort: given.relayPort,
     })
     return {
       said,
@@ -91,6 +92,23 @@ describe('the services of a project', () => {
     await begin()
     expect(said.join('')).toContain('The service job ended with exit code 4 and is started again.\n')
     expect(said.join('').split('[job] done')).toHaveLength(3)
+  })
+
+  // Attacks services: a service takes the port of the relay while the relay starts.
+  test('none is started before the relay listens', async () => {
+    let looked = 0
+    const relay = { port: 31_280, process: 'node' }
+    const listening = async () => ((looked += 1), looked < 3 ? [] : [relay])
+    const startedAt: number[] = []
+    const exec: SandboxedProcess['exec'] = (spec) => (startedAt.push(looked), agent.exec(spec))
+    const { begin, endTurn } = servicesOf([service('job', 'exit 4')], {
+      exec,
+      listening,
+      relayPort: relay.port,
+    })
+    await begin()
+    await endTurn()
+    expect(startedAt).toEqual([3])
   })
 
   test('a turn that is stopped waits for none of them', async () => {

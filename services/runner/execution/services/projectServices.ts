@@ -4,6 +4,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProjectService } from '#domain/project/settings.ts'
+import { relayPort } from '../../egress/relay.ts'
+import type { SandboxEgress } from '../../egress/sandboxEgress.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import { canKeep } from '../../sandbox/keeper.ts'
 import type { Sandbox, SandboxedProcess } from '../../sandbox/port.ts'
@@ -37,6 +39,8 @@ interface SandboxOfServices {
   readonly env: Readonly<Record<string, string>>
   /** A sentence that says why no service can run in this sandbox; `undefined` when services can run. */
   readonly refusal: string | undefined
+  /** The port of the relay that starts with the sandbox; `undefined` when there is none. */
+  readonly relayPort: number | undefined
 }
 
 interface Service extends ProjectService {
@@ -46,8 +50,16 @@ interface Service extends ProjectService {
 }
 
 const lookAgainMs = 50
+/** The longest time that services wait for the relay, in milliseconds. */
+const longestRelayMs = 5_000
 
-export function projectServices({ services, sandbox, env, refusal }: SandboxOfServices): ProjectServices {
+export function projectServices({
+  services,
+  sandbox,
+  env,
+  refusal,
+  relayPort,
+}: SandboxOfServices): ProjectServices {
   const all = services.map((service): Service => ({
     ...service,
     log: serviceLog(service.name),
@@ -103,6 +115,7 @@ export function projectServices({ services, sandbox, env, refusal }: SandboxOfSe
         ({ state }) => state === 'none' || state === 'ended' || state === 'not_ready',
       )
       const begun = waiting.filter(({ state }) => state !== 'not_ready')
+      if (begun.length > 0 && relayPort !== undefined) await waitForRelay(sandbox, relayPort, signal)
       await Promise.all(begun.map((service) => start(service, turn)))
       const until = performance.now() + readyMs
       do {
@@ -119,6 +132,19 @@ export function projectServices({ services, sandbox, env, refusal }: SandboxOfSe
       await endRecording?.()
       endRecording = undefined
     },
+  }
+}
+
+/** Waits until the relay listens on its port: then no service can take it, and each can reach the allowed hosts. */
+async function waitForRelay(
+  sandbox: SandboxOfServices['sandbox'],
+  port: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + longestRelayMs
+  while (!signal.aborted && performance.now() < until) {
+    if ((await sandbox.listening()).some((one) => one.port === port)) return
+    await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined)
   }
 }
 
@@ -153,13 +179,14 @@ function outcomeOf(service: Service, readyMs: number): string {
 export function servicesBeside(
   agent: SandboxedProcess,
   { sandbox, sandboxEnv }: { readonly sandbox: Sandbox; readonly sandboxEnv: Pick<SandboxEnv, 'services'> },
-  env: Readonly<Record<string, string>>,
+  { env, beside }: Pick<SandboxEgress, 'env' | 'beside'>,
 ): ProjectServices {
   return projectServices({
     services: sandboxEnv.services ?? [],
     sandbox: agent,
     env,
     refusal: whyNoServices(sandbox),
+    relayPort: beside > 0 ? relayPort : undefined,
   })
 }
 

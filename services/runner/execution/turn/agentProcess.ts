@@ -182,7 +182,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
             secrets,
             mcp,
             mcpServers,
-            services: servicesBeside(child, start, place.env.env),
+            services: servicesBeside(child, start, place.env),
             onModels(models) {
               // Hooks and local MCP servers start with the agent, and could print a false list of models.
               const isAlone = mcpServers.every(({ kind }) => kind !== 'stdio')
