@@ -46,7 +46,7 @@ export interface DayFigures extends Partial<Figures> {
   readonly day: string
   readonly agent: AgentName
   readonly model: string | null
-  /** Absent in documents that were written before people could bring keys: at that time the server always paid. */
+  /** Who paid. Absent in documents that were written before people could bring keys, when the server always paid. */
   readonly payer?: Payer
 }
 

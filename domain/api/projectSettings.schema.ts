@@ -137,7 +137,7 @@ const ShownIssueRule = z.object({
     .max(issueLimits.labelLength, {
       error: saying(`can have at most ${issueLimits.labelLength} characters.`),
     })
-    // The code host separates label names by commas.
+    // The code host separates label names by commas, so a name with a comma would count as several labels.
     .refine((label) => !label.includes(','), 'A label has no comma.'),
   /** Whether mentioning the App, if there is one, also turns an issue into a task. */
   mentions: z.boolean(),

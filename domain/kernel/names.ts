@@ -26,7 +26,7 @@ export const defaultModel = 'o4-mini'
 /** The maximum length of a model's name, in characters. */
 export const longestModelName = 200
 
-/** Whether this can be the name of a level of effort. */
+/** Whether `name` can be the name of a level of effort. */
 export const isEffortName = (name: string): boolean => /^[a-z][a-z0-9_-]{0,23}$/.test(name)
 
 /** Whether the name is safe as a program argument: printable, without spaces, and not an option. */

@@ -326,7 +326,7 @@ export type TaskCommand =
   | {
       readonly type: 'RecordRestore'
       readonly executionId: string
-      /** The files that were left unchanged because git now ignores them. */
+      /** The files that the restore left unchanged because git now ignores them. */
       readonly keptPaths: readonly string[]
       readonly changes: EventOf<typeof WorkspaceChanged> | null
     }

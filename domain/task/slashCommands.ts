@@ -123,7 +123,7 @@ export function refusalOfCommand(agent: AgentName, message: string, first = fals
 /** The names of the commands that are refused for an agent. */
 export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent] ?? {})
 
-/** The refusal of a message or command, if it is a message to an agent that begins with a refused command. */
+/** The refusal of a message to an agent that begins with a refused command; `undefined` for all other messages, and for commands of the task. */
 export function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,

@@ -33,7 +33,7 @@ export interface HostUser {
 }
 
 export interface SpawnOptions {
-  /** The working folder; `/` by default, and never this process's own. */
+  /** The working folder of the child: `/` by default, and never the folder of this process. */
   readonly cwd?: string
   /** The complete environment of the child. Nothing of this process's environment is passed on. */
   readonly env: Readonly<Record<string, string>>

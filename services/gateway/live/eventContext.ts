@@ -26,7 +26,7 @@ export async function taskAfter(
   return documents.asOf(tasksView, event.stream, taskId, head)
 }
 
-/** Reads the context for the messages of an event. */
+/** Reads the documents that the messages for an event need in addition to the event. */
 export async function contextOf(
   documents: Reads,
   event: AnyRecorded,

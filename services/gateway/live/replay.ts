@@ -40,7 +40,7 @@ export async function missedEvents(
       const found = await log.readBackwards(stream, from, page, upTo ?? undefined)
       for (const event of found) {
         if (receivedOf(event.position, last) === Infinity) break reading
-        // Later events arrive through the subscription.
+        // Events after `upTo` arrive through the subscription.
         if (!isCovered(event.position, upTo)) continue
         events.push(event)
         characters += charactersOf(event)

@@ -81,7 +81,7 @@ export function piecesOf(
   )
 }
 
-/** The first comments with their text, and the places of the others, which are recorded so that they count as known and start no turn later. */
+/** The first comments with their text. Of the others only the places are recorded, so that they count as known and start no turn later. */
 const linesOf = (comments: readonly HostLineComment[]) =>
   comments.map((one, index) =>
     index < feedbackLimits.comments ? lineOf(one) : lineOf({ ...one, body: '', hunk: '' }),

@@ -37,7 +37,7 @@ export function hashOf({ title, body, comment }: IssueText): string {
   return createHash('sha256').update(canonicalJson({ title, body, comment })).digest('hex')
 }
 
-/** Whether the task of an accepted issue exists already, for example since before a crash. */
+/** Whether the task of an accepted issue exists already, for example because it was created before a crash. */
 export async function taskExists(
   { commands }: { readonly commands: Pick<Commands, 'load'> },
   taskId: string,

@@ -213,7 +213,7 @@ async function readEverything(follower: Follower): Promise<void> {
 /** Queues requests. Returns `false` when the queue is full. */
 function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   const now = performance.now()
-  // An access that was just refused is tried again only by a later reading.
+  // A request whose access was just refused is not queued: only a later reading tries this access again.
   const isWelcome = ({ access: { holder } }: ReadRequest) => {
     const rest = follower.resting.get(holder)
     return rest === undefined || !rest.isRefused || rest.until <= now

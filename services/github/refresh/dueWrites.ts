@@ -71,7 +71,7 @@ const restMs = 60_000
 /** Owners for whom the code host accepts no requests for now. */
 export interface RestingOwners {
   has(ownerId: string): boolean
-  /** Lets the owner wait: a minute, unless the code host says how long. */
+  /** Makes the owner wait for `ms`, or for a minute if the code host does not say how long. */
   add(ownerId: string, ms: number | undefined): void
 }
 

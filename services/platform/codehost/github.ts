@@ -248,7 +248,7 @@ function branchCalls({
           return undefined
         },
       )
-      // For a renamed branch, GitHub redirects to the new name.
+      // For a renamed branch, GitHub redirects to the branch with the new name, which is not the requested branch.
       if (found?.name !== branch) return undefined
       return { commit: found.commit.sha, tree: found.commit.commit.tree.sha }
     },

@@ -35,7 +35,7 @@ const checks = `
     }
   }`
 
-/** If no branch rule requires reviews, GitHub makes no decision, and the latest reviews decide. */
+/** If no branch rule requires reviews, `reviewDecision` is `null`, and the latest reviews decide. */
 const reviews = `
   reviewDecision
   reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED]) {
@@ -122,7 +122,9 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** After an hour, the largest request is tried again, since the token may have more permissions by then. */
+/**
+ * How long it is remembered how much a token may read. Then the largest request is tried again, since the token may have more permissions by then.
+ */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 

@@ -30,7 +30,7 @@ export type RepositoryToken =
   | { readonly kind: 'none'; readonly why: NoToken; readonly installation: Installation | undefined }
 
 export interface Installations {
-  /** All installations; empty without a key. Throws CodeHostFault. */
+  /** All installations; empty while the App has no key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
   /**
    * A token for work on the repository. `fresh` creates a new one, after a cached one was refused. Throws `app_key_refused` when the host refuses the

@@ -2,7 +2,7 @@
 import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** Secrets by owner. For headers of MCP servers, `projectId` is the id of a project or a person. */
+/** Secrets by name. `projectId` is the id of the project to which they belong. For headers of MCP servers, it can also be the id of a person. */
 export interface ProjectSecrets {
   /** Stores a value, replacing an older one. Returns false, without storing anything, when the project was deleted in the meantime. */
   set(projectId: string, name: string, value: string): Promise<boolean>

@@ -3,7 +3,7 @@ import { EventStoreDBClient } from '@eventstore/db-client'
 import { UnusableEngine } from '../ports/faults.ts'
 
 export interface EventStoreDbAddress {
-  /** The hosts and options without user and password, because the library repeats its input in faults and on stderr. */
+  /** The address for the library: the hosts and options, without user and password, because the library repeats its input in faults and on stderr. */
   readonly connectionString: string
   /** Whether the library finds the nodes of a cluster and chooses one. */
   readonly isCluster: boolean

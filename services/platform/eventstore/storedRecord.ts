@@ -13,7 +13,7 @@ export const largestRecordBytes = 16 * 1_048_576
 interface Unchecked {
   readonly id: unknown
   readonly stream: string
-  /** Negative when the stored value is not a revision. */
+  /** The revision; negative when the stored value is not a revision. */
   readonly revision: number
   readonly position: Position
   readonly type: string

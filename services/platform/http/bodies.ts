@@ -146,7 +146,7 @@ interface ReservedBytes {
   /** Reserves this many bytes, if fewer are reserved. If there is no room, returns the fault and reserves nothing. */
   growTo(bytes: number): Fault | undefined
   release(): void
-  /** Keeps this many bytes reserved until they have probably been garbage-collected, and releases the other reserved bytes now. */
+  /** Releases the reservation except for `bytes` bytes, which stay reserved until they have probably been garbage-collected. */
   releaseLater(bytes: number): void
 }
 

@@ -91,7 +91,8 @@ export function fairShare(concurrency: number): FairShare {
       if (placesOf(person) >= most || othersFirst(person, now)) return putBack(job, now)
       const isNew = placesOf(person) === 0 && !served.has(person)
       looksFrom ??= now
-      // A person further back in the queue may come first, unless this person has no slot and never had one.
+      // A person further back in the queue may come first, so the job is put back for a while. This is not done for a person who has no slot and
+      // never had one.
       if (!isNew && behind > 0 && now - looksFrom < lookMs) return putBack(job, now)
       looksFrom = undefined
       places.set(person, placesOf(person) + 1)

@@ -49,7 +49,7 @@ export interface Streams {
   close(): void
 }
 
-/** How long a worker may take to claim a delivery before NATS delivers the message to another. */
+/** How long a worker may take to claim a delivery before NATS delivers the message to another worker. */
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
 /** A stream may be removed once more while it is being created. If it is removed again, somebody does that on purpose. */

@@ -4,7 +4,10 @@ import type { Sqlite } from '../engines/sqlite.ts'
 import { columnOf, indexName, indexSql, tableOf, valueIn, type Table } from './sqlQueries.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Creates the table of a collection, or adds new keys to it and fills them from the existing documents. Must be called in a transaction. */
+/**
+ * Creates the table of a collection. Adds columns for new keys of the indexes, and fills them from the existing documents. Must be called in a
+ * transaction.
+ */
 export function prepareTable(db: Sqlite, { name, indexes }: Collection): void {
   const table = tableOf(name)
   db.exec(

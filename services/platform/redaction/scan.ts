@@ -34,7 +34,7 @@ export interface Scan {
   marked: boolean
   /** The shapes that have begun and not ended, one bit each. */
   live: number
-  /** The start of each begun shape with a prefix. */
+  /** For each shape with a prefix: the position at which it last began. */
   prefixes: number[]
   jwt: {
     starts: number[]

@@ -36,7 +36,7 @@ export interface SealsFile {
   all(): AsyncGenerator<SealLine>
 }
 
-/** How many bytes are read from the end of the file. A seal has about 800 bytes, and at most 20,000 with cosignatures. */
+/** How many bytes are read from the end of the file to find the newest seal. A seal has about 800 bytes, and at most 20,000 with cosignatures. */
 const tailBytes = 65_536
 
 export function sealsFile(path: string): SealsFile {

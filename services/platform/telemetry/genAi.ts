@@ -28,7 +28,7 @@ const names = {
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
   cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   error: 'error.type',
-  /** The conventions have no name for costs. */
+  /** A name of our own, because the conventions have no name for costs. */
   cost: 'flightdeck.cost.usd',
 } as const
 

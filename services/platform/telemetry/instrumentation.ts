@@ -29,7 +29,7 @@ interface Outcome {
   readonly events: readonly AnyRecorded[]
 }
 
-/** The log, with an observation emitted after each append. */
+/** Wraps the log: each append also emits an observation. */
 export function observedLog(log: EventLog, emit: Emit): EventLog {
   return {
     ...log,

@@ -129,5 +129,5 @@ export function emitToAll(watching: readonly Emit[]): Emit {
   }
 }
 
-/** The present time for periods. It never goes back. */
+/** The present time for the beginnings and ends of periods. It never goes back. */
 export const now = (): number => performance.timeOrigin + performance.now()

@@ -107,8 +107,8 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
 }
 
 /**
- * The id of the parent span: the span of a job's run for work that the job caused, and the span of the request for all other work; `null` without a
- * request.
+ * The id of the parent span. For work that a job caused, this is the span of the job's run; for all other work, the span of the request. `null`
+ * without a request.
  */
 function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
   if (correlationId === undefined) return null

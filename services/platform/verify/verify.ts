@@ -119,7 +119,7 @@ export async function verifyLog(
   }: {
     eventStore: Pick<EventStore, 'readAll' | 'readStream'>
     vault: Pick<Vault, 'open'>
-    /** If missing, blobs are not checked. */
+    /** The store whose blobs are checked; without it, no blobs are checked. */
     blobs?: Pick<Blobs, 'check'>
   },
   digest: Digest,
@@ -322,7 +322,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** Finds an execution's end that names the wrong last event of the terminal: the named event must exist unchanged. */
+/** Checks the last event of the terminal that an execution's end names: this event must exist unchanged. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined

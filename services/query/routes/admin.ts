@@ -115,7 +115,7 @@ async function* exported(
 
 const line = (value: AuditExportLine): string => `${JSON.stringify(value)}\n`
 
-/** The entries as the API shows them, with the names of people and secrets that were not erased. */
+/** The entries as the API shows them, with the names of people and of secrets, except for erased names. */
 async function presented(
   { documents, log }: QueryServices,
   entries: readonly AuditDocument[],

@@ -5,6 +5,6 @@
 export const ownTools = ['ask_person', 'update_todo_list'] as const
 export type OwnTool = (typeof ownTools)[number]
 
-/** The name of our own MCP server, which is also its id. The broker serves it at the path below. */
+/** The name of our own MCP server, which is also its id. The broker serves it at `ownServerPath`. */
 export const ownServerName = 'flightdeck'
 export const ownServerPath = `/mcp/${ownServerName}`

@@ -25,7 +25,7 @@ export interface McpGateway {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** The last fault of each server, by its name. */
   faults(): ReadonlyMap<string, string>
-  /** The tools of the server that the agent got to see; `undefined` when the agent has no list of its tools. */
+  /** The tools of this server that the agent got; `undefined` while the agent does not have the whole list. */
   listed(serverId: string): readonly string[] | undefined
   close(): void
 }

@@ -38,7 +38,7 @@ export interface MayFetch {
   readonly modelFetches: boolean
 }
 
-/** A path that is forwarded. */
+/** A path of a model's API that the broker forwards. */
 export interface Served {
   readonly path: string
   readonly isMetered: boolean

@@ -40,7 +40,8 @@ async function groupsOf(read: ReadFile): Promise<readonly Promise<number>[]> {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
     const files =
       controllers === '' ? version2 : controllers?.split(',').includes('memory') ? version1 : undefined
-    // In a container, the path may be the one on the host, while the mount has the container's own group at its root.
+    // In a container, `path` may be the path on the host, while the mount has the container's own group at its root. So all parents of the path are
+    // tried, too.
     return files === undefined || path === undefined
       ? []
       : withParents(path).map((one) => freeOfGroup(read, files, one))

@@ -1,6 +1,6 @@
 /**
- * Threads that scan long texts, so that nobody else has to wait. They are started when they are first needed, and each does one piece of work at a
- * time.
+ * Threads that scan long texts, so that the main thread can go on meanwhile. They are started when they are first needed, and each does one piece of
+ * work at a time.
  */
 import { Worker } from 'node:worker_threads'
 import type { AnswerTo, Work } from './textWork.ts'

@@ -30,7 +30,7 @@ async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: 
 export interface LinesAsked {
   /** The private git directory, which the agent cannot access. */
   readonly gitDir: string
-  /** The git object name of the content. */
+  /** The git object name of the file's content. */
   readonly blob: string
   /** The first line, counted from 1. `to`, the last line, is included. */
   readonly from: number

@@ -48,7 +48,7 @@ export async function removeOwnWorkspace(
       deps.refreshMirror(repositoryOf(state))
       return { outcome: work }
     }
-    // The place of the work is recorded before anything is removed. So the record is not lost if this process crashes, or if the caller no longer
+    // `mayBegin` records where the work is before anything is removed. So the record is not lost if this process crashes, or if the caller no longer
     // waits.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)

@@ -155,7 +155,9 @@ function letServerGoFirst(pid: number): void {
 const markName = 'FLIGHTDECK_RUN'
 const endTimeoutMs = 5_000
 
-/** Stops a process and ends everything else that it started, as far as it can be found. False when some of it cannot be ended. */
+/**
+ * Stops the process `root` and ends everything else that it started, as far as this can be found. Returns `false` when some of it cannot be ended.
+ */
 async function endOthers(
   root: number,
   { mark, path }: { readonly mark: string; readonly path: string },

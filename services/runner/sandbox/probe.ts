@@ -92,7 +92,7 @@ async function tryCommand(
   return { exit, stdout, stderr }
 }
 
-/** A script that reports whether a filter is loaded, seccomp(2), and whether a user namespace, CLONE_NEWUSER, is refused. */
+/** A script that reports whether a filter of system calls is loaded (seccomp(2)), and whether a new user namespace is refused (CLONE_NEWUSER). */
 const lookInside =
   'open(my $own, "<", "/proc/self/status"); print "filtered\\n" if grep { /^Seccomp:\\s+2/ } <$own>; print "refused\\n" if syscall($ARGV[0] + 0, 0x10000000) != 0'
 

@@ -21,7 +21,7 @@ interface Rule {
     | { readonly index: number; readonly above: number }
   /** The call makes memory that no process shows. It is refused when we count memory by looking at processes, instead of the kernel. */
   readonly isHiddenMemory?: true
-  /** A runner in a container needs the call to make sandboxes, so it is refused only inside sandboxes. */
+  /** Set for a call that a runner in a container needs to make sandboxes. The call is refused only inside sandboxes. */
   readonly isForMakingSandboxes?: true
 }
 

@@ -66,7 +66,7 @@ function reasonAgainst(path: string, entry: Stats): string | undefined {
   return undefined
 }
 
-/** Everything below a folder that is not itself a folder; `isCut` says whether there is more. */
+/** The paths of everything below `root` that is not a folder; `isCut` says whether there is more. */
 async function entriesBelow(
   root: string,
 ): Promise<{ readonly paths: readonly string[]; readonly isCut: boolean }> {

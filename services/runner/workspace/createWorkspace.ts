@@ -40,7 +40,7 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly startAt?: string | undefined
   /** A commit of the base branch to begin at if the code host no longer has that branch. */
   readonly lastBase?: string | undefined
-  /** Whether saved work will be restored into a new workspace. It then counts as incomplete until `completeWorkspace` is called. */
+  /** Whether saved work will be restored into a new workspace. The workspace then counts as incomplete until `completeWorkspace` is called. */
   readonly isToBeRestored?: boolean
   /** The task's user from `SandboxUsers`; required when this process is root. */
   readonly owner: SandboxUser | undefined

@@ -19,7 +19,7 @@ export interface LiveSocket {
 interface SocketHandlers {
   readonly dispatch: Dispatch
   readonly onConnect: (socket: LiveSocket) => void
-  /** Called with each message of a task; `deliver` hands it to one viewer. */
+  /** Called for each message of a task; `deliver` hands the message to one viewer. */
   readonly onTaskMessage: (taskId: string, deliver: (viewer: Viewer) => void) => void
 }
 

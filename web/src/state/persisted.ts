@@ -127,7 +127,7 @@ export function remember<Value>(
   tryOr(() => storage.setItem(thing.key, thing.write(value)), undefined)
 }
 
-/** Stores that the personal values belong to this person, after removing those of anybody else. */
+/** Stores that the personal values in this browser belong to this person. First removes the values of anybody else. */
 export function keepFor(userId: string): void {
   if (![userId, ''].includes(recall(owner))) forgetPersonal()
   remember(owner, userId)

@@ -61,7 +61,7 @@ interface Turn {
   plan: string
   /** The id of the question whether to approve the plan; `undefined` when no such question is open. */
   planQuestion: string | undefined
-  /** False once a question about a plan was left without an answer; further plans are then not asked about. */
+  /** Whether the person is asked about plans: `false` once a question about a plan was left without an answer. */
   asksPlans: boolean
 }
 

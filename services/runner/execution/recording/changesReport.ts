@@ -110,7 +110,7 @@ export async function redactChanges(read: ReadChanges, redaction: Redaction): Pr
   return { changes, files, digest }
 }
 
-/** The event that records changes; stores their diff as a blob. */
+/** Stores the diff of the changes as a blob, and returns the event that records the changes. */
 async function changesEvent(
   blobs: SealedBlobs,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },

@@ -61,7 +61,7 @@ export interface Snapshots {
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
   /** Ensures that the private git directory has a snapshot's commit. Returns a sentence if that is impossible, and otherwise `null`. */
   fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>
-  /** Sets a workspace back to the files of a fetched snapshot, or to those that it began with (`null`). */
+  /** Sets the files of a workspace back to those of a fetched snapshot. With `null`, sets them back to those that the workspace began with. */
   restoreInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /** Returns what `restoreInPlace` would do, without changing anything. */
   previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>

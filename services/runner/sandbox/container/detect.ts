@@ -46,7 +46,7 @@ interface FoundEngine {
   readonly version: string
 }
 
-/** The first usable engine, or a sentence that says why there is none. */
+/** The first container engine of `sockets` that can be used, or a sentence that says why there is none. */
 async function findEngine(sockets: readonly string[]): Promise<FoundEngine | string> {
   const faults: string[] = []
   for (const socketPath of sockets) {

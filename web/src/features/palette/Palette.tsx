@@ -108,7 +108,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Opens the page of a hit, or runs its action. */
+/** Returns a function that opens the page of a hit, or runs its action. */
 function useOpenHit(close: () => void) {
   const navigate = useNavigate()
   const { run } = useActions()

@@ -7,7 +7,7 @@ import { newId } from '../../api/newId.ts'
 import { request, type ApiCall } from '../../api/request.ts'
 import { readToken } from '../../api/tokenStore.ts'
 
-/** The body of the answer, for the caller to check; or the reason why there is none. */
+/** Returns the body of the answer, which the caller has to check, or the reason why there is no answer. */
 export async function readUncached(
   call: ApiCall,
   signal: AbortSignal,

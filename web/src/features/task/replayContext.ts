@@ -42,7 +42,7 @@ export interface ChangesPanelProps extends CodeChangesProps {
   readonly diff: GitDiff
   readonly refreshing: boolean
   readonly onRefresh: () => void
-  /** Called with whether somebody reads or works in the list, because nothing may move while they do. */
+  /** Called with whether somebody reads or works in the list. While somebody does, nothing in the list may move. */
   readonly onReading: (reading: boolean) => void
   /** Notes shown above the list. */
   readonly notes: ReactNode

@@ -50,7 +50,7 @@ export interface SentMessage {
 export interface OpenTask {
   readonly taskId: string | null
   readonly task: Task | null
-  /** The last status and progress that were received apart from the task; they may be newer than the last read of the task. */
+  /** The last status and progress that the server sent without the rest of the task; they may be newer than the last read of the task. */
   readonly liveStatus: TaskStatusChanged | null
   readonly readAt: number
   readonly load: Load

@@ -15,7 +15,7 @@ interface PickerProps extends PickerListProps {
   /** A text after the chosen value. */
   readonly detail?: string
   readonly disabled?: boolean
-  /** On a phone only the icon of the value is shown; its name stays available to assistive technology. */
+  /** Whether only the icon of the value is shown on a phone. The value's name stays available to assistive technology. */
   readonly shrinks?: boolean
 }
 
@@ -34,7 +34,7 @@ export function Picker({
   const button = useRef<HTMLButtonElement>(null)
   const listId = useId()
   const chosen = list.options.find((option) => option.value === list.chosen)
-  // A failed preload is retried, and reported, when the list opens.
+  // A fault of the preload is ignored: the list is loaded again when it opens, and then a fault is reported.
   const prefetch = () => void loadList().catch(() => undefined)
   return (
     <>

@@ -85,7 +85,7 @@ export function rangesOf(content: HTMLElement, words: string): readonly Range[] 
       text += node.data
     }
     const lower = text.toLowerCase()
-    // A letter that is longer in lower case would shift all following positions.
+    // Skipped, because a letter that is longer in lower case would shift all following positions.
     if (lower.length !== text.length) continue
     const placeOf = (at: number) => nodes.findLast(({ from }) => from <= at)
     for (let at = lower.indexOf(needle); at !== -1; at = lower.indexOf(needle, at + needle.length)) {

@@ -36,7 +36,10 @@ export interface TerminalLog extends Observed<TerminalView> {
   fail(reason: string): void
 }
 
-/** Reads output from before a position: the latest part of it, oldest first, and whether there is no more. `null` when it cannot be read. */
+/**
+ * Reads the latest part of the output before a position, oldest first. `whole` says that there is no earlier output. `null` when the output cannot be
+ * read.
+ */
 export type ReadEarlier = (
   before: Position,
 ) => Promise<{ readonly output: readonly TerminalOutput[]; readonly whole: boolean } | null>
