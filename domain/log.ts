@@ -20,7 +20,10 @@ export type RestoredTree = z.infer<typeof RestoredTree>
 /** The log was restored to an earlier state, and later events no longer exist. */
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
-    /** `null` for an event of version 1, which has no signature: anybody with write access to the log could append such an event. */
+    /**
+     * The tree of the events that remained, with a signature. `null` for an event of version 1, which has no signature: anybody with write access to the log could append
+     * such an event.
+     */
     tree: RestoredTree.nullable(),
   }),
   content: none,

@@ -19,7 +19,7 @@ export const AuditEntry = z.object({
   project: z.string().nullable(),
   /** How many sessions were ended; 1 for everything else. */
   count: z.number(),
-  /** For a refused sign-in: how it was tried, and why it was refused. */
+  /** How a refused sign-in was tried; `code` says why it was refused. Both are `null` for any other action. */
   method: z.enum(signInMethods).nullable(),
   code: z.string().nullable(),
   /** The records that were read or exported, if any. If they belong to a task, the member `task` names it. */

@@ -82,7 +82,7 @@ export const LogEntry = z.object({
   deletions: z.number().nullable(),
   summary: z.string().nullable(),
   output: z.string().nullable(),
-  /** The images that the tool returned and that were kept; absent without such images. */
+  /** The images that the tool returned, without those that were not kept; absent when none was kept. */
   images: z.array(ShownImage).optional(),
   /** How many further images the tool returned that were not kept. */
   imagesLeftOut: z.number().optional(),

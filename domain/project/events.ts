@@ -100,7 +100,7 @@ export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-/** The settings that tasks run with changed; the event has all of them. */
+/** The project's settings for its tasks have changed. The event has all of them. */
 export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
   content: z.object({

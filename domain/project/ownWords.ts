@@ -182,7 +182,7 @@ function runAt(text: string, at: number): number {
 }
 
 /**
- * Returns a function that finds the end of the next run of exactly `length` backticks. Calls must have growing positions, so that each run is passed
+ * Returns a function that finds the end of the next run of exactly `length` backticks. `from` must grow from call to call, so that each run is passed
  * only once.
  */
 function endsOfRuns(text: string): (length: number, from: number) => number | undefined {

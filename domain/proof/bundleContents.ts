@@ -1,4 +1,6 @@
-/** Compares the content of events, and their blobs, with the signed manifest, so that nobody can remove one of them and claim that it was erased. */
+/**
+ * Compares the content of events, and their blobs, with the signed manifest. So nobody can remove a content or a blob and claim that it was erased.
+ */
 import type { BundledContent, Envelope, Manifest, UnopenedRun, ListedBlob } from './auditBundle.schema.ts'
 import { withheldAs } from './auditBundle.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'

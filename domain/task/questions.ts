@@ -66,7 +66,9 @@ export function withdrawQuestions({ questions }: LiveTask): readonly TaskEvent[]
   )
 }
 
-/** Whether an agent withdraws a question that is no longer open, for example because a person has just answered it. The answer then counts. */
+/**
+ * Whether an agent withdraws a question that is no longer open, for example because a person has just answered it. The person's answer then counts.
+ */
 export function isLateWithdrawal({ questions }: LiveTask, { type, data }: TaskEvent): boolean {
   return type === 'QuestionWithdrawn' && questions.pending.get(data.questionId)?.status !== 'open'
 }

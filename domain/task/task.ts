@@ -412,7 +412,7 @@ function isBeingStarted(task: LiveTask, messageId: string): boolean {
   return 'execution' in task.phase && task.phase.execution.messageId === messageId
 }
 
-/** Whether the running turn can take the message: it must run the same agent, and nobody may have asked it to stop. */
+/** Whether the running turn can take the message: the turn must run the same agent, and must not have been asked to stop. */
 function canSteer(task: LiveTask, { kind, agent }: QueuedMessage): boolean {
   if (task.phase.status !== 'running') return false
   const { execution } = task.phase

@@ -43,7 +43,7 @@ export interface CommandServices extends Pick<
   readonly models: ModelPlaces
   /** The address of this server for people; `null` when people can reach it only on loopback. */
   readonly publicUrl: string | null
-  /** Runs the work of one person that must not overlap, one piece after the other. */
+  /** Runs pieces of work of the same person one after the other, because they must not overlap. */
   readonly serialized: SerializeByKey
 }
 

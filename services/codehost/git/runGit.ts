@@ -139,7 +139,7 @@ export function createGit(environment: Environment): Git {
 }
 
 const usualTimeLimit = 20_000
-/** How long a process may run after SIGTERM, on which git removes its lock files, before it is killed. */
+/** How long a process may go on after SIGTERM before it is killed. On SIGTERM, git removes its lock files. */
 const graceMs = 2_000
 
 function environmentFor(environment: Environment, options: GitOptions): Record<string, string> {

@@ -55,7 +55,7 @@ interface OpenRepositories {
   readonly tell: (event: HostEvent) => void
   readonly root: string
   readonly incoming: string
-  /** Runs the jobs for each repository one after the other. */
+  /** Runs the jobs for the same repository one after the other. */
   readonly exclusive: SerializeByKey
   /** The branches that `notice` remembered, by repository. */
   readonly noticed: Map<number, ReadonlyMap<string, string>>

@@ -12,7 +12,7 @@ export interface Actor {
 /** The id of the only App that the local code host knows. Tests add other Apps with the extension in host.ts. */
 export const clientAppId = 1
 
-/** Who makes a request of the API, according to its token. */
+/** Who makes a request to the API, according to its token. */
 export type Caller =
   | { readonly kind: 'nobody' }
   | {

@@ -71,7 +71,10 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     await commands.execute(identity, stream, { type: 'ReleaseIdentity', userId }, causedBy(userId))
   }
 
-  /** The user who signs in with the account: the one who claimed it, or else the one whose id is derived from it. Deleted users do not count. */
+  /**
+   * The user who signs in with the account: the user who claimed the account, or else the user whose id is derived from it. Deleted users do not
+   * count.
+   */
   async function userOf(account: HostAccount): Promise<string> {
     const id = idOf(account)
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId

@@ -8,7 +8,7 @@ import { extname, join, relative, sep } from 'node:path'
 import type { Middleware } from 'koa'
 
 const yearSeconds = 31_536_000
-/** Compressed forms of a file that the build makes, the smallest first, with their file endings. */
+/** The compressed forms in which the build writes each file, the smallest first, with the endings of their names. */
 const packings = [
   ['br', '.br'],
   ['gzip', '.gz'],

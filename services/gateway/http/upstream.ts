@@ -121,7 +121,7 @@ async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknow
   return undefined
 }
 
-/** Sends a request; `write` writes the body and ends it. */
+/** Sends a request; `write` writes the body and ends the request. */
 function send(
   proxy: Proxy,
   outgoing: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },

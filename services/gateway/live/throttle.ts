@@ -5,7 +5,7 @@ export interface Throttle<T> {
   isFree(key: string): boolean
   /** Records that an item was sent under the key, so that the next ones have to wait. */
   sent(key: string): void
-  /** Lets the item wait, in place of an earlier one that waits under the key. */
+  /** Lets the item wait under the key, in place of an item that already waits under this key. */
   wait(key: string, item: T): void
   /** Drops the item that waits under the key. */
   forget(key: string): void

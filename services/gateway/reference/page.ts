@@ -175,7 +175,7 @@ function schemaLines(schema: Schema): Html {
   </ul>`
 }
 
-/** Nested schemas that have members. */
+/** The lines of the schemas that are nested in this schema and have members. */
 function inner({ items, anyOf, oneOf }: Schema): readonly Html[] {
   return [schemaOf(items), ...(anyOf ?? oneOf ?? [])].filter(({ properties }) => properties).map(schemaLines)
 }

@@ -157,7 +157,7 @@ async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument):
   }
 }
 
-/** Makes the owner wait if the fault is temporary, and returns whether it is. */
+/** If the fault is temporary, lets the replies of this owner rest for some time. Returns whether the fault is temporary. */
 function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
   if (!(fault instanceof CodeHostFault && fault.isPassing)) return false
   resting.add(owner, fault.retryAfterMs)

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IssueRequest } from '#domain/project/issues.ts'
 import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueRequests.ts'
 
-/** The most people who mention the App on one issue, since the permission of each must be requested. */
+/** At most this many people who mention the App on one issue are considered, since the permission of each must be requested. */
 const maxPeople = 10
 /** The most comments of one issue that are searched for a mention. */
 const maxRead = 100

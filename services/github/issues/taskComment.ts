@@ -1,8 +1,8 @@
 /**
  * Writes one comment about a task: on the issue that the task was made from or, if there is none, on the task's pull request while its agent works on
  * feedback. The App writes the comment, or the task's owner if there is no App, and the comment is kept up to date. The log records that the comment
- * is due. The comment contains a marker, for which the code host is searched before writing, so that a crash in between does not lead to a second
- * comment.
+ * is due. The comment contains a marker. Before a comment is written, the code host is searched for this marker, so that a crash after writing does
+ * not lead to a second comment.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

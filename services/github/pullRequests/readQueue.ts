@@ -22,7 +22,7 @@ export interface ReadQueue {
    * full.
    */
   add(request: ReadRequest): boolean
-  /** The holders of accesses with which something is to be read. */
+  /** The holders of the accesses with which the waiting pull requests are to be read. */
   holders(): ReadonlySet<string>
   /**
    * Takes at most `max` pull requests that one token of the holder can read. Pull requests that an installation reads by name must all be from one

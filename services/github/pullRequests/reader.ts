@@ -18,7 +18,7 @@ export interface ReaderDeps {
   readonly logger: Logger
 }
 
-/** The outcome of a request; `wait`: the request must be repeated later. */
+/** The outcome of reading pull requests. With `wait`, the reading must be repeated later. */
 export type ReadOutcome =
   | {
       readonly kind: 'read'

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** A UUID of version 8 (RFC 9562) that is always the same for a text. It cannot be computed without the key. */
+/** A UUID of version 8 (RFC 9562) that is always the same for the same text. Without `key`, nobody can compute it. */
 export function keyedId(key: Uint8Array, text: string): string {
   const digest = createHmac('sha256', key).update(text).digest()
   digest.writeUInt8(0x80 | (digest.readUInt8(6) & 0x0f), 6)

@@ -24,7 +24,7 @@ export function repeat(work: (signal: AbortSignal) => Promise<number>): { stop()
 
 /** Work that can be requested at any time and is done in rounds, one at a time. However often it is requested, at most one more round waits. */
 export interface Rounds {
-  /** Starts a round within this many ms, or earlier if one is already scheduled. During a round, schedules one more after it. */
+  /** Starts a round within this many ms, or earlier if a round is already scheduled. During a round, schedules one more round after it. */
   within(ms: number): void
   /** Resolves when the running round has ended. */
   stop(): Promise<void>

@@ -61,8 +61,8 @@ interface Connected {
   readonly shown: Shown
   readonly credentials: NonNullable<BaseOptions['credentials']>
   /**
-   * The options of all calls, with credentials. Because of the credentials, each append is a call of its own. Without them, the library would send
-   * all appends over one call that never times out, and whose faults reject other appends and then end the process.
+   * The options of all calls. They have credentials, because the library then makes a call of its own for each append. Without credentials, the
+   * library would send all appends over one call that never times out. A fault of this call would reject other appends and then end the process.
    */
   readonly base: BaseOptions
   readonly askServer: ReturnType<typeof callsTo>

@@ -120,8 +120,8 @@ export function rulesFor(rules: readonly Rule[], host: string, port: number): re
 }
 
 /**
- * Whether a connection to this address may be made for a host that `matched` rules allow. `rules` are all rules: an address that one of them lists in
- * numbers is also allowed when a name leads to it.
+ * Whether a connection to `address` may be made for a host that the rules in `matched` allow. `rules` has all rules: if one of them lists the address
+ * in numbers, a host name may also lead to this address.
  */
 export function mayConnect(
   address: string,

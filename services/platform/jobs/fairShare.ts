@@ -75,7 +75,7 @@ export function fairShare(concurrency: number): FairShare {
     if (line?.ids.size === 0) waiting.delete(person)
   }
 
-  /** Whether another waiting person has priority over this one. */
+  /** Whether another waiting person has priority over `person`. */
   function othersFirst(person: string, now: number): boolean {
     for (const [other, { lastDue }] of waiting) {
       if (Math.max(lastDue, asksFrom) + graceMs < now) waiting.delete(other)

@@ -1,6 +1,6 @@
 /**
- * The state of each job, in one record per job. Only somebody who has read its last revision can change it. NATS itself accepts an acknowledgement
- * from anybody who ever had the message, so only this record decides who has the job.
+ * The state of each job, in one record per job. Only somebody who has read the record's last revision can change the record. NATS itself accepts an
+ * acknowledgement from anybody who ever had the message, so only this record decides who has the job.
  */
 import { z } from 'zod'
 import type { Streams } from './natsStreams.ts'

@@ -78,8 +78,8 @@ interface JetStream {
 }
 
 /**
- * Creates missing streams; existing streams keep the configuration that their operator has set. Waits for JetStream to answer, and reports that to
- * `onWaiting`. Throws `UnusableNats` when the server or the account has no JetStream.
+ * Creates missing streams; existing streams keep the configuration that their operator has set. Waits for JetStream to answer, and reports the
+ * waiting to `onWaiting`. Throws `UnusableNats` when the server or the account has no JetStream.
  */
 export async function openStreams(options: {
   nats: Nats

@@ -85,7 +85,7 @@ async function claim(worker: RunningWorker, job: Job, reply: string): Promise<He
       case 'leased':
         break
     }
-    // A later delivery was already claimed, so this one was delayed.
+    // A later delivery of this job was already claimed, so this delivery came late.
     if (delivered <= record.delivered) return undefined
     const claimed = { attempt: record.attempt + 1, delivered, claim: randomUUID() }
     const written = await worker.records.write(job.id, { state: 'leased', ...claimed }, revision)

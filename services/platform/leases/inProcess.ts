@@ -1,4 +1,4 @@
-/** Leases within a single process: the first caller holds the name until it stops, and then the next. */
+/** Leases within a single process: the first caller holds the name until it stops, and then the next caller holds it. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { RunningWork, Leases } from '../ports/leases.ts'

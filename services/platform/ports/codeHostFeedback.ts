@@ -117,8 +117,8 @@ export interface CodeHostFeedback {
   /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /**
-   * Resolves the threads of a pull request that begin with one of these comments. Returns how many there are, including those that were already
-   * resolved.
+   * Resolves the threads of a pull request that begin with one of the comments in `threadIds`. Returns how many such threads there are, including
+   * those that were already resolved.
    */
   resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<number>
   /** Makes a pull request a draft, or ready for review. */

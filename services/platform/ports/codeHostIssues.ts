@@ -58,7 +58,7 @@ export interface HostIssueEvent {
 
 /** Which issues to list: open ones that changed since a time, oldest change first. */
 export interface IssueQuery {
-  /** The label that the issues must have; `null` for issues with any labels. */
+  /** The label that the issues must have; `null` for all issues, with or without labels. */
   readonly label: string | null
   readonly since: string
   /** The ETag of an earlier answer to the same query and token. */

@@ -59,7 +59,7 @@ export interface ReadStream {
   readonly asOf?: Position
 }
 
-/** The events that a reader wants: those that match every given member. The store uses it to send fewer events if it can. */
+/** The events that a reader wants: those that match every given member. If the store can, it uses the filter to send fewer events. */
 export interface EventFilter {
   /** Prefixes of stream names, one of which must match. */
   readonly streams: readonly string[]

@@ -18,8 +18,8 @@ export interface Reading {
 }
 
 /**
- * Reads the repository of a project; `unchanged` when it still matches `etag`. Throws all faults except those of the code host and of the access to
- * it.
+ * Reads the repository of a project; `unchanged` when it still matches `etag`. For a fault of the code host, or of the access to it, returns commands
+ * that record the failure. Throws any other fault.
  */
 export async function readProject(
   project: ReadProject,

@@ -274,7 +274,7 @@ function openAside(db: Sqlite, file: string): Aside {
   }
 }
 
-/** Removes all files `<file>.part…`, whatever their number, because the folder may come from a machine that used more of them. */
+/** Removes all files `<file>.part…`, whatever their number: the folder may come from a machine that used more parts. */
 function removeAsides(file: string): void {
   const ofFile = `${basename(file)}.part`
   for (const name of readdirSync(dirname(file)))

@@ -28,7 +28,7 @@ export interface PublishedKey {
   readonly verifierKey: string
 }
 
-/** The keys of a log, newest first, under the log's name in its epoch. */
+/** The keys of a log, newest first. A log signs under a name that is unique to the log and its epoch: `originOf`. */
 export interface SigningKeys {
   readonly verifiers: readonly VerifierKey[]
   /** The keys in text form, for people and bundles. */

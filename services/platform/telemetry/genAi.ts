@@ -51,7 +51,7 @@ interface Turn {
   calls: number
 }
 
-/** Makes a function that turns observations into spans. It remembers running turns until their runs end. */
+/** Makes a function that turns observations into spans. The function remembers running turns until their runs end. */
 export function genAiSpans(): (observation: Observation) => readonly Span[] {
   const turns = new Map<string, Turn>()
   return (observation) => {

@@ -58,7 +58,7 @@ export async function leafFaults(
 }
 
 interface Ends {
-  /** For each stream, its last revision, and the missing revisions before that. */
+  /** The last revision of each stream. `missing` has the revisions that are missing before it. */
   readonly last: Map<string, number>
   readonly missing: LeafFault[]
 }

@@ -91,7 +91,7 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
 const run = promisify(execFile)
 
 async function versionOf(binary: string, { path, timeoutMs = 60_000 }: WhereToLook): Promise<string> {
-  // The program gets an empty home, so that this call does not change its own state.
+  // The program gets an empty home, so that asking for its version changes nothing in its real home.
   const home = await mkdtemp(join(tmpdir(), 'flightdeck-home-'))
   try {
     const { stdout } = await run(binary, ['--version'], {

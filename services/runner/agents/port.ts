@@ -55,7 +55,7 @@ export type AgentEvent =
   | { readonly type: 'write'; readonly text: string }
   /** The models that the agent reported; each can be requested. */
   | { readonly type: 'models'; readonly models: readonly AgentModel[] }
-  /** The states of the agent's MCP servers at its start; reported before its `session`. */
+  /** The states of the agent's MCP servers at its start; reported before the agent's `session` event. */
   | { readonly type: 'mcp_servers'; readonly servers: readonly FoundMcpServer[] }
   | AgentError
   | AgentEnd
@@ -358,7 +358,7 @@ export interface Agent {
   readonly hidesTools?: false
   /** A sentence that says in which case the agent connects to no MCP server; absent if it always connects. */
   readonly mcpLimit?: string
-  /** The models to choose from until the agent has reported its own. Others can be requested by their names. */
+  /** The models to choose from until the agent has reported its own models. Other models can be requested by their names. */
   readonly models: readonly AgentModel[]
   /** Whether the agent repeats failed calls to its model without saying so. The person is then told about the failed calls that the broker saw. */
   readonly retriesSilently?: true

@@ -18,8 +18,8 @@ export interface EnvironmentOptions {
   /** No environment is kept while fewer than this many bytes are free. */
   readonly leastFree: number
   /**
-   * The keys of environments that could not be kept. Keeping one is not tried again until the runner starts again, or until a person asks for a
-   * rebuild.
+   * The keys of environments that could not be kept. The runner does not try again to keep them until it is started again, or until a person asks for
+   * a rebuild.
    */
   readonly notKept: Set<string>
 }

@@ -14,7 +14,7 @@ import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
  * The variables, secrets and network of a sandbox. The network is opened when the sandbox starts, and closed when it ends, perhaps many turns later.
  */
 export interface SandboxEnv {
-  /** Equal for environments with equal contents: an agent that was started in one of them need not be started again for another. */
+  /** Equal for two environments with equal contents. An agent that was started in one of them can go on in the other. */
   readonly fingerprint: string
   /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean
@@ -24,7 +24,7 @@ export interface SandboxEnv {
   readonly services?: readonly ProjectService[]
   /** Whether a version of the repository's hooks may run; not by default. */
   readonly hasHooks?: boolean
-  /** Opens the network and returns its variables, which the agent's own variables override. */
+  /** Opens the network of the sandbox, and returns the variables with which programs reach it. The agent's own variables override them. */
   open(): Promise<SandboxEgress>
 }
 

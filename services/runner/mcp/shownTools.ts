@@ -1,4 +1,4 @@
-/** Decides which tools of a server an agent gets: none that are switched off, and each only as the server first described it. */
+/** Decides which tools of a server an agent gets: none that is switched off, and every other tool only as the server first described it. */
 import { createHash } from 'node:crypto'
 import { mcpLimits } from '#domain/api/mcpServers.ts'
 import type { Tool } from './messages.ts'

@@ -20,7 +20,7 @@ export interface WarmAgents {
   thaw(taskId: string): void
   /** Freezes the agent again if it was thawed and not taken; one that cannot be frozen is ended. */
   freeze(taskId: string): Promise<void>
-  /** The workspace of the agent that has waited for this task since a turn, if there is one. */
+  /** The workspace of the agent that has waited for this task since its last turn; `undefined` when no agent waits. */
   workspaceOf(taskId: string): Workspace | undefined
   /**
    * Keeps an agent for its task, for at most `idleMs`. While programs run in its sandbox, it is kept for at most 8 hours. Ends another agent of the

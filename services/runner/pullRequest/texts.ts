@@ -10,7 +10,7 @@ import type { Publication, PublishingDeps } from './publication.ts'
 
 type Deps = Pick<PublishingDeps, 'documents'>
 
-/** How many messages of one turn are searched. */
+/** At most this many messages of a turn are read to find its request and its answer. */
 const messagesOfTurn = 200
 
 /** Title and body of a pull request: those that a person wrote or, for an automatic request, the proposed ones. */

@@ -24,7 +24,10 @@ export interface RunnerPresence {
 const heartbeatIntervalMs = 1_000
 const silentMs = 3_000
 const rememberedMs = 60_000
-/** If two of this runner's own announcements are further apart, there is a gap: the bus was unavailable, or this process was suspended. */
+/**
+ * If more than this many milliseconds lie between two of this runner's own announcements, there is a gap: the bus was unavailable, or this process
+ * was suspended.
+ */
 const gapMs = 2_000
 
 /** Begins to announce and to listen. A runner that `isAlone` with its queue knows of all runs. `now` is monotonic, in milliseconds. */

@@ -120,7 +120,7 @@ export interface SandboxedProcess {
   exec(spec: ProgramSpec): Promise<Program>
   /**
    * The process ids, on this machine, of the keepers (keeper.ts). Each program of `exec` has a keeper, and everything that the program started is
-   * below it.
+   * below its keeper.
    */
   programs(): readonly number[]
   /** The TCP ports on which the command, the programs of `exec` and their descendants listen: at most 64. */

@@ -140,7 +140,7 @@ export async function factsOf(folder: string): Promise<ProcessFacts | undefined>
   return { birth, state, isAlive: (state !== 'Z' && state !== 'X') || threads > 1 }
 }
 
-/** The children of a process, including those that it got when their parents ended. */
+/** The children of a process, including processes that became its children when their own parents ended. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const listed = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)))

@@ -35,7 +35,7 @@ export interface Program {
   /** If nobody reads these streams, the program waits. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when the program has ended, and everything that it started. */
+  /** Settles when the program and everything that it started have ended. */
   readonly exited: Promise<ProgramExit>
   resize(size: TerminalSize): void
   /** Ends the program with everything that it started. */

@@ -164,7 +164,7 @@ export interface Incomplete {
   readonly kept: readonly string[]
 }
 
-/** The contents of an incomplete workspace; empty if it is complete. Throws if that cannot be read. */
+/** The contents of an incomplete workspace; empty if the workspace is complete. Throws if its folder cannot be read. */
 export async function incompleteOf(root: string, taskId: string): Promise<Incomplete> {
   if (await hasWorkspace(root, taskId)) return { gone: [], kept: [] }
   const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(ifAbsent)) ?? []

@@ -18,7 +18,7 @@ export interface Received<Item extends Versioned> {
   readonly sequencer: Sequencer<Item>
   /** The items to deliver now, in order. */
   readonly ready: readonly Item[]
-  /** Whether an item before a held one is missing. */
+  /** Whether an item before a held item is missing. */
   readonly gap: boolean
 }
 

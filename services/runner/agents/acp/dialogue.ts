@@ -259,8 +259,8 @@ function opened(state: State, result: unknown): readonly AgentEvent[] {
   const model = option?.currentValue ?? data.models?.currentModelId
   if (typeof model === 'string') state.model = model
   if (resumed === null) return caughtUp(state)
-  // After resuming, the agent may still be repeating the session's past. It does not know this method and refuses it, and the refusal comes after the
-  // last repeated update.
+  // After resuming, the agent may still be repeating the session's past. It does not know the method `_flightdeck/catch_up` and refuses it. This
+  // refusal comes after the last repeated update.
   return [{ type: 'write', text: asking(state, 'catch_up', '_flightdeck/catch_up', {}) }]
 }
 

@@ -110,7 +110,7 @@ function plannedEdits() {
     changes.reduce((sum, { path, diff }) => sum + path.length + diff.length, 0)
   return {
     get: (itemId: string): readonly Change[] | undefined => edits.get(itemId),
-    /** Keeps the planned changes of an edit, or drops them once it is over. */
+    /** Keeps the planned changes of an edit. With `undefined`, drops them, because the edit is over. */
     plan(itemId: string, changes: readonly Change[] | undefined): void {
       length += lengthOf(changes) - lengthOf(edits.get(itemId))
       if (changes === undefined) edits.delete(itemId)

@@ -24,7 +24,7 @@ const service = {
   canCompact: false,
 } as const
 
-/** The fault that the words of the agent describe; `null` if they describe no known fault. */
+/** The fault that the agent's `words` describe; `null` if they describe no known fault. */
 export function faultOf(words: string): AgentError | null {
   return faultIn(words, signs, service)
 }

@@ -65,7 +65,7 @@ interface CoalesceOptions {
 }
 
 interface Coalescer {
-  /** Adds text. Await the result before reading on: it waits until there is room for more. */
+  /** Adds text. Resolves when there is room for more, so await the result before reading on. */
   write(text: string): Promise<void>
   /** Emits the rest. Resolves when everything has been emitted. */
   end(): Promise<void>

@@ -29,7 +29,7 @@ export async function matching(patterns: readonly string[]): Promise<readonly st
   return found
 }
 
-/** The entries of the folders that have the name `name` or, if it contains a `*`, match it. */
+/** The entries of `folders` that have the name `name` or, if `name` contains a `*`, match `name`. */
 async function named(folders: readonly string[], name: string): Promise<string[]> {
   const [start = '', end] = name.split('*')
   const found: string[] = []

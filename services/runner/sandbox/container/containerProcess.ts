@@ -219,7 +219,7 @@ async function freeze(container: Container, exited: Promise<number>): Promise<bo
 /** Reads what the first process of a container says. */
 function hearAnswers() {
   const waiting = new Map<string, () => void>()
-  /** Resolves when the first process says `answer`, from now on. If several callers wait for the same answer, only the latest one is notified. */
+  /** Resolves when the first process says `answer` after this call. If several callers wait for the same answer, only the latest one is notified. */
   const of = (answer: Answer) => new Promise<void>((resolve) => waiting.set(answer, resolve))
   let socket: Socket | undefined
   return {

@@ -36,7 +36,7 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
   const named = await alternatesOf(privateGitDir)
   const former: string[] = []
   for (const objects of named)
-    // A former mirror is missing if the data folder was moved. One that cannot be read now is kept, since it may be readable later.
+    // A former mirror is missing if the data folder was moved. A former mirror that cannot be read now is kept, since it may be readable later.
     if (objects !== mirrorObjects && !(await isMissing(objects))) former.push(objects)
   const both = [mirrorObjects, ...former]
   if (!isDeepStrictEqual(named, both)) await writeAlternates(privateGitDir, ...both)

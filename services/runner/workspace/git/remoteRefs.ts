@@ -63,7 +63,7 @@ function packet(line: string): string {
   return `${(line.length + 4).toString(16).padStart(4, '0')}${line}`
 }
 
-/** Parses the refs of an answer; `undefined` when it is malformed or incomplete. */
+/** Parses the refs of an answer; `undefined` when the answer is malformed or incomplete. */
 export function refsIn(answer: Buffer): Refs | undefined {
   const refs = new Map<string, string>()
   for (let at = 0; at + 4 <= answer.length;) {

@@ -24,9 +24,8 @@ export interface FirstBranchRequest {
 const message = 'Initial commit\n'
 
 /**
- * Makes the branch at the host by a single push without force. If somebody else makes it at the same moment, the branch of the other stays and this
- * push is refused. Returns `null` when the branch was made, and otherwise the reason. The caller then checks again what the host has. Throws
- * `GitFault`.
+ * Makes the branch at the host by a single push without force. If somebody else makes the branch at the same moment, their branch stays and our push
+ * is refused. Returns `null` when the branch was made, and otherwise the reason. The caller then checks again what the host has. Throws `GitFault`.
  */
 export async function makeFirstBranch(request: FirstBranchRequest): Promise<string | null> {
   const { git, branch, url, authorization, signal } = request

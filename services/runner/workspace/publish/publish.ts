@@ -392,7 +392,7 @@ const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
 const noWorkflows = (accessOf: NamedCredential): string =>
   `The branch has changes of workflow files that the code host does not have yet, and ${credentialNames[accessOf]} does not allow pushing those. The work is kept. Bring the branch up to date with its base, or ${grantWorkflows[accessOf]}.`
 
-/** Fetches the present branch of the host and stores it; `null` if it does not exist. */
+/** Fetches the branch as it is at the host now. `commit` is `null` if the host does not have the branch. */
 async function fetchBranch(
   request: PublishRequest,
 ): Promise<

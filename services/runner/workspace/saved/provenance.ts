@@ -58,7 +58,9 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
   const [first] = turns
   if (first === undefined) return null
   const firstHead = await commitOf(git, gitDir, `${first.work}^`)
-  // A workspace that was made again starts with the commits that earlier turns had published. After an undo, the branch is ahead of the files.
+  // `startCommit` may be newer than the first turn: a workspace that was made again starts with the commits that earlier turns had published, and
+  // after an undo its branch is ahead of its files. So the history begins at the newest commit that `startCommit` and the branch before the first
+  // turn share.
   const common =
     startCommit === null || firstHead === null ? null : await mergeBaseOf(git, gitDir, startCommit, firstHead)
   const root = common ?? startCommit
@@ -278,7 +280,10 @@ interface BlamedLine {
   readonly text: string
 }
 
-/** Parses the output of blame. Each line has a header that begins with its commit and ends with its number; the text comes after a tab. */
+/**
+ * Parses the output of blame. For each line of the file, the output has a header with the line's commit and number, and then the line's text after a
+ * tab.
+ */
 function blamedLines(porcelain: string): readonly BlamedLine[] {
   const lines: BlamedLine[] = []
   const files = new Map<string, string>()

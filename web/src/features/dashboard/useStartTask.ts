@@ -58,7 +58,7 @@ export function useStartTask({ task, effort, mode, images, takeDescription, clea
   return { submit, attempted, waiting, stopped, busy: isLoading || waiting }
 }
 
-/** How often a preparation is renewed, in milliseconds: the server discards one that is not renewed in time. */
+/** How often a preparation is renewed, in milliseconds: the server discards a preparation that is not renewed in time. */
 const renewalIntervalMs = 50_000
 /** How long choices must stay the same before the server prepares for them, in milliseconds. */
 const settledMs = 400

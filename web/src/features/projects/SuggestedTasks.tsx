@@ -33,7 +33,7 @@ export const suggestions = {
   ],
 } as const
 
-/** The draft with a suggestion: it replaces an earlier suggestion, but follows a text that the person has written. */
+/** Returns the draft with the suggestion `words`. They replace an earlier suggestion, but follow after a text that the person has written. */
 export function withSuggestion(draft: string, words: string): string {
   const own = draft.trim()
   const isOwn =

@@ -44,7 +44,8 @@ export function TextArea({
       <div ref={box} className="grid grid-cols-1 overflow-y-auto overscroll-contain" style={{ maxHeight }}>
         <div
           aria-hidden="true"
-          // The mirror shows its text by CSS, or the page would contain the text twice. The zero-width space gives an empty last line its height.
+          // This copy of the text is shown by CSS, or the page would contain the text twice. The zero-width space gives an empty last line its
+          // height.
           data-text={interim === '' ? `${value}\u200b` : value}
           className={classes(
             cell,

@@ -49,7 +49,7 @@ interface DetectedProps extends DetectedPartProps {
 }
 
 function Detected({ detected, suggestions, onUsed, ...part }: DetectedProps) {
-  // A host with a slash is a repository. Those are only suggested under Network, since allowing one lets agents read it.
+  // A host with a slash is a repository. Repositories are only suggested under Network, since allowing a repository lets agents read it.
   const configured = detected.setupCommand === '' ? [] : suggestions.filter(({ host }) => !host.includes('/'))
   const hosts = [...detected.hosts, ...configured]
   const proposal = { ...detected, hosts: [...new Map(hosts.map((each) => [each.host, each])).values()] }

@@ -104,7 +104,7 @@ export function diffRows(files: readonly DiffFile[], view: DiffView): readonly D
   return rows
 }
 
-/** The lines of a row, with the deleted one first. */
+/** The lines of a row. A deleted line comes before an added line. */
 export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
   if (left === null) return right === null ? [] : [right.line]
   if (right === null || right.line === left.line) return [left.line]
