@@ -24,7 +24,7 @@ export const ImageUploaded = event('ImageUploaded', 1, {
   data: z.object({ ...imageFacts, ownerId: UserId }),
   content: z.object({ name: z.string() }),
 })
-/** A copy of the image, sealed under the task's key, became part of a message. The image can be attached again until it is discarded. */
+/** A copy of the image, encrypted under the task's key, became part of a message. The image can be attached again until it is discarded. */
 export const ImageAttached = fact('ImageAttached', { taskId: TaskId, messageId: MessageId })
 /** The image's bytes and key were deleted; the copies in messages remain. */
 export const ImageDiscarded = fact('ImageDiscarded', {})

@@ -27,11 +27,11 @@ export interface EventMeta {
   readonly causationId: string | null
   /** For an event of a task's terminal: the revision of the task's last event before it. */
   readonly follows: number | null
-  /** The SHA-256 (hex) of the sealed content and of the salted plaintext; `null` without content. */
+  /** The SHA-256 (hex) of the encrypted content and of the salted plaintext; `null` without content. */
   readonly content: { readonly sealed: string; readonly commitment: string } | null
   /** The hash of the previous event in the stream; `''` at revision 0. */
   readonly prev: string
-  /** The SHA-256 (hex) of this event's canonical JSON without its position, its sealed content and this hash. */
+  /** The SHA-256 (hex) of this event's canonical JSON without its position, its encrypted content and this hash. */
   readonly hash: string
 }
 

@@ -25,6 +25,6 @@ export const KeyId = z.string().regex(/^[0-9a-f]{8}$/)
 /** The name of a git object: SHA-1 or SHA-256 in hex. */
 export const ObjectName = z.string().regex(/^([0-9a-f]{40}|[0-9a-f]{64})$/)
 
-/** A sealed blob: the SHA-256 of its sealed bytes, and its size before it was sealed, in bytes. */
+/** An encrypted blob: the SHA-256 of its encrypted bytes, and its size before the encryption, in bytes. */
 export const BlobRef = z.object({ hash: Sha256, size: z.int().nonnegative() })
 export type BlobRef = z.infer<typeof BlobRef>

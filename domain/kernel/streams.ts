@@ -52,7 +52,7 @@ export function parseStream(stream: string): StreamName {
 }
 
 /**
- * The vault scope under whose key a stream's content is sealed. A task's terminal shares the key of the task, so that destroying one key erases
+ * The vault scope under whose key a stream's content is encrypted. A task's terminal shares the key of the task, so that destroying one key erases
  * everything that was ever written in the task.
  */
 export function scopeOfStream(stream: string): string {

@@ -58,7 +58,7 @@ export const PassingFault = z.enum(passingFaults)
 const Commit = ObjectName
 /** The git tree of the files; `null` when no tree was written. */
 const Tree = ObjectName.nullable()
-/** A name chosen by a program in the sandbox. Names are not sealed, so they must be short. */
+/** A name chosen by a program in the sandbox. Names are not encrypted, so they must be short. */
 const Named = z.string().max(200)
 
 /** The last event of the terminal when an execution ended. It links the hash chain of the terminal's stream to the chain of the task's. */

@@ -21,7 +21,7 @@ export function hashOf(
   return sha256(canonicalJson({ scheme, id, stream, revision, type, version, at, data, meta }))
 }
 
-/** The plaintext that is sealed for an event's content. The salt prevents guessing a short content from its commitment. */
+/** The plaintext that is encrypted for an event's content. The salt prevents guessing a short content from its commitment. */
 export const SaltedContent = z.strictObject({
   scheme: z.literal(scheme),
   content: z.unknown(),
@@ -34,12 +34,12 @@ export function salted(content: unknown): SaltedContent {
   return { scheme, content, salt: randomBytes(16).toString('base64url') }
 }
 
-/** The bytes that are sealed. Their hash is the commitment. */
+/** The bytes that are encrypted. Their hash is the commitment. */
 export function bytesOf(salted: SaltedContent): Buffer {
   return Buffer.from(canonicalJson(salted))
 }
 
-/** The public digests of a sealed content. They prove to somebody who is shown the plaintext that it was recorded. */
+/** The public digests of an encrypted content. They prove to somebody who is shown the plaintext that it was recorded. */
 export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<EventMeta['content']> {
   return { sealed: sha256(sealed), commitment: sha256(plain) }
 }

@@ -1,6 +1,6 @@
 /**
- * The log as services use it. Appended events get their content sealed and their hash chained, and events are decrypted when they are read. `append`
- * always names the exact revision that it builds on.
+ * The log as services use it. Appended events get their content encrypted and their hash chained, and events are decrypted when they are read.
+ * `append` always names the exact revision that it builds on.
  */
 import { randomUUID } from 'node:crypto'
 import { backOff, retry } from '#platform/async/retry.ts'
@@ -335,5 +335,5 @@ function contentOf(event: AnyEvent | undefined): { data: unknown; content: unkno
   return { data: event?.data, content: event?.content ?? null }
 }
 
-/** The context that binds a sealed content to its place, so that it cannot be moved to another event. */
+/** The context that binds an encrypted content to its place, so that it cannot be moved to another event. */
 export const contentContext = (stream: string, eventId: string): string => `${stream}#${eventId}`

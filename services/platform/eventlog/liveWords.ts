@@ -22,7 +22,7 @@ export interface LiveWords {
 const maxWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {
-  // A thought is sealed in another context than words, so that a gateway that does not know of thoughts cannot open one and show it as a message.
+  // A thought is encrypted in another context than words, so that a gateway that does not know of thoughts cannot open one and show it as a message.
   const place = ({ taskId, messageId, offset, isThought }: Omit<Words, 'text'>) =>
     [scopeOfStream(taskStream(taskId)), `${isThought ? 'thought' : 'words'}#${messageId}:${offset}`] as const
   const inOrder = () => {

@@ -1,4 +1,4 @@
-/** Blobs sealed under the key of the scope that they belong to. */
+/** Blobs encrypted under the key of the scope that they belong to. */
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { BlobState } from '#domain/proof/auditBundle.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
@@ -14,7 +14,7 @@ export interface SealedBlobs {
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
   /** The state of a blob. The stored bytes are hashed but not decrypted. */
   stateOf(scope: string, ref: Pick<BlobRef, 'hash'>): Promise<BlobState>
-  /** Whether the sealed bytes exist and match their hash. Needs no key. */
+  /** Whether the encrypted bytes exist and match their hash. Needs no key. */
   check: Blobs['check']
   /** Whether the encrypted bytes exist and match their hash. Needs no key. */
   remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
@@ -23,7 +23,8 @@ export interface SealedBlobs {
 }
 
 /**
- * Blobs sealed with the vault's keys. Their names are hashes of the sealed bytes, so they reveal nothing about the content, even after an erasure.
+ * Blobs encrypted with the vault's keys. Their names are hashes of the encrypted bytes, so they reveal nothing about the content, even after an
+ * erasure.
  */
 export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlobs {
   return {

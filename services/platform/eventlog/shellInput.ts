@@ -1,4 +1,4 @@
-/** What a person types into a shell, sealed on its way between processes: it may be a password, and is never recorded. */
+/** What a person types into a shell, encrypted on its way between processes: it may be a password, and is never recorded. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 

@@ -1,4 +1,4 @@
-/** The stored form of our events in EventStoreDB. An event's facts and sealed content are stored as data, and everything else as metadata. */
+/** The stored form of our events in EventStoreDB. An event's facts and encrypted content are stored as data, and everything else as metadata. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'

@@ -1,6 +1,6 @@
 /**
  * Addresses of images and artifacts. Each address gives access to one image or artifact, for a quarter of an hour at most. Everything that is needed
- * to open it is in the address, sealed, so that no read model is queried and no file name appears in logs of addresses.
+ * to open it is in the address, encrypted, so that no read model is queried and no file name appears in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -39,7 +39,7 @@ export function imageAddresses(engines: { vault: Pick<Vault, 'deriveKey'>; clock
   const now = () => engines.clock.now().getTime()
 
   /**
-   * Seals with AES-256-GCM. The IV is a keyed hash of the plaintext: the same image gets the same address, and different images never share an IV.
+   * Encrypts with AES-256-GCM. The IV is a keyed hash of the plaintext: the same image gets the same address, and different images never share an IV.
    */
   function seal(imageId: string, plain: string): string {
     const hash = createHmac('sha256', ivKey).update(`${imageId}\n`).update(plain).digest()

@@ -1,6 +1,6 @@
 /**
- * Large data beside the log (images, diffs, session files, bundles). It is sealed before it is stored, and named by the SHA-256 of the sealed bytes.
- * Tested by `tests/contracts/blobs.spec.ts`.
+ * Large data beside the log (images, diffs, session files, bundles). It is encrypted before it is stored, and named by the SHA-256 of the encrypted
+ * bytes. Tested by `tests/contracts/blobs.spec.ts`.
  */
 export interface Blobs {
   /**

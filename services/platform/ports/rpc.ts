@@ -31,7 +31,7 @@ export const rpcCalls = {
         behind: z.int(),
         truncated: z.boolean(),
         files: z.int(),
-        /** The blob with the changed files, sealed under the task's key; `null` when no file has changed. The caller removes the blob. */
+        /** The blob with the changed files, encrypted under the task's key; `null` when no file has changed. The caller removes the blob. */
         blob: BlobRef.nullable(),
       }),
       z.object({ kind: z.literal('base_not_found') }),
@@ -182,8 +182,8 @@ export const rpcCalls = {
     response: z.object({ test: McpTest }),
   },
   /**
-   * Opens a person's shell in the workspace of a task, or joins the open one. Answered by the runner with the task's workspace. The caller has checked
-   * that the task is the person's.
+   * Opens a person's shell in the workspace of a task, or joins the open one. Answered by the runner with the task's workspace. The caller has
+   * checked that the task is the person's.
    */
   openShell: {
     request: z.object({ taskId: z.string(), size: TerminalSize }),
@@ -193,8 +193,8 @@ export const rpcCalls = {
     ]),
   },
   /**
-   * What a person does with a shell. `input` is sealed under the task's key. Answered by the runner that has the shell, once the shell has taken the
-   * input.
+   * What a person does with a shell. `input` is encrypted under the task's key. Answered by the runner that has the shell, once the shell has taken
+   * the input.
    */
   useShell: {
     request: z.object({

@@ -1,10 +1,10 @@
 /**
  * Keys and secrets. A scope (`task:<id>`, `project:<id>`, `user:<id>`) has one data key, wrapped by the master key. Destroying it erases everything
- * that is sealed under it, wherever the ciphertext is stored. Tested by `tests/contracts/vault.spec.ts`.
+ * that is encrypted under it, wherever the ciphertext is stored. Tested by `tests/contracts/vault.spec.ts`.
  */
 export interface Vault {
   /**
-   * Seals with AES-256-GCM under the scope's key, which is created on first use. `context` is authenticated with the ciphertext and must be given
+   * Encrypts with AES-256-GCM under the scope's key, which is created on first use. `context` is authenticated with the ciphertext and must be given
    * again to open it. Throws `KeyDestroyed` when the scope was destroyed.
    */
   seal(scope: string, context: string, plain: Uint8Array): Promise<Uint8Array>

@@ -1,11 +1,11 @@
 /**
- * The sealed form of bytes in every vault: AES-256-GCM, as format (1 byte), IV (12), tag (16), ciphertext. Scope and context are authenticated but
+ * The encrypted form of bytes in every vault: AES-256-GCM, as format (1 byte), IV (12), tag (16), ciphertext. Scope and context are authenticated but
  * not stored.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { CannotOpen } from '../ports/faults.ts'
 
-/** The place that sealed bytes are bound to. A scope contains no NUL, so scope and context cannot be confused. */
+/** The place that encrypted bytes are bound to. A scope contains no NUL, so scope and context cannot be confused. */
 export interface Place {
   readonly scope: string
   readonly context: string
@@ -16,12 +16,12 @@ export const keyBytes = 32
 /** The place of the value that verifies a vault's master key. */
 export const checkPlace: Place = { scope: 'vault', context: 'check' }
 
-/** The place of a scope's data key, sealed under the wrapping key. */
+/** The place of a scope's data key, encrypted under the wrapping key. */
 export function keyPlace(scope: string): Place {
   return { scope, context: 'data key' }
 }
 
-/** The place of a secret, sealed under its scope's data key. */
+/** The place of a secret, encrypted under its scope's data key. */
 export function secretPlace(scope: string, name: string): Place {
   return { scope, context: `secret\0${name}` }
 }
@@ -40,7 +40,7 @@ const ivBytes = 12
 const tagBytes = 16
 const headBytes = 1 + ivBytes + tagBytes
 
-/** Seals under a 32-byte key. */
+/** Encrypts under a 32-byte key. */
 export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uint8Array {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(boundTo(place))
@@ -48,7 +48,7 @@ export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uin
   return Buffer.concat([Buffer.of(format), iv, cipher.getAuthTag(), ciphertext])
 }
 
-/** Opens bytes that `sealBytes` has sealed. Throws `CannotOpen` if the bytes, key or place differ. */
+/** Opens bytes that `sealBytes` has encrypted. Throws `CannotOpen` if the bytes, key or place differ. */
 export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Uint8Array {
   if (sealed.byteLength < headBytes || sealed[0] !== format) {
     throw new CannotOpen(`What is sealed for ${place.scope} is not in a known form.`)

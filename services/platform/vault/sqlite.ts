@@ -1,4 +1,4 @@
-/** The embedded vault: wrapped data keys and sealed secrets in a SQLite file. */
+/** The embedded vault: wrapped data keys and encrypted secrets in a SQLite file. */
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { CannotOpen, KeyDestroyed, KeyMissing, WrongMasterKey } from '../ports/faults.ts'
