@@ -87,7 +87,7 @@ export type JoinAnswer =
 
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
-  /** A message is new, edited or withdrawn. It has the position and revision of the event that changed it. */
+  /** A message is new, edited or withdrawn. The message has the position and revision of the event that changed it. */
   chat_message: (message: ChatMessage & Caused) => void
   /** Pieces of a message while the agent writes it, sent at once. They are not in the log, and pieces that a viewer misses are not sent again. */
   chat_message_words: (words: MessageWords) => void

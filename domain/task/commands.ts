@@ -227,7 +227,7 @@ export type TaskCommand =
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
       /**
-       * The id for the next step, which can be the execution of the next queued message, a request to update the pull request, or a chat message that
+       * The id for what comes next: the execution of the next queued message, a request to update the pull request, or a chat message that says that
        * the pull request is no longer open.
        */
       readonly nextExecutionId: string

@@ -1,4 +1,4 @@
-/** The projects: one document per project. It has no counts of tasks, which the server adds when it answers a request. */
+/** The projects: one document per project. The document has no counts of tasks, which the server adds when it answers a request. */
 import type { Project } from '../api/projects.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View } from './view.ts'

@@ -46,7 +46,7 @@ const projectSyncTimes: ReadingTimes = {
  */
 const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
 const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
-/** The most projects of one repository; each person can have one. */
+/** The most projects of one repository that are read; each person can have one project of it. */
 const maxOfRepository = 1_000
 
 /** Syncs projects until it is stopped. */

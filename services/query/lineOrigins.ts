@@ -40,7 +40,7 @@ interface LinesQuery {
 export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: LinesQuery): Writers {
   const done = calls.filter(({ kind, status }) => kind === 'edit' && status !== 'failed')
   const edits = done.filter(({ target }) => target === path)
-  // An edit whose target was erased may have written to any file.
+  // Calls that may have written to the file without saying so. An edit whose target was erased may have written to any file.
   const others = calls.filter(
     ({ kind, target }) => !reading.has(kind) && (kind !== 'edit' || target === null),
   )

@@ -285,8 +285,8 @@ const SetupAction = z.enum(['install', 'update', 'request'])
 const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
 /**
- * Where the browser goes after an installation. A navigation has no session, and anybody can make an address with any number, so the settings page
- * checks whether the installation is one of the person's. When an owner was only asked to install the App, there is no number yet.
+ * Where the browser goes after an installation. A navigation has no session, and anybody can make an address with any `installation_id`, so the
+ * settings page checks whether the installation is one of the person's. When an owner was only asked to install the App, there is no id yet.
  */
 function afterInstall({ setup_action: action, installation_id: id }: z.infer<typeof Installation>): string {
   const failed = (error: SignInError) => `/auth/callback?error=${error}`

@@ -62,7 +62,7 @@ export function verifierDownload(path: string): Middleware {
 }
 const verifierAddress = '/flightdeck-verify.mjs'
 
-/** The files of a folder by address, without files and folders whose name begins with a dot: they belong to the build itself. */
+/** The files of a folder by address. Files and folders whose name begins with a dot are left out, because they belong to the build itself. */
 function filesIn(folder: string): ReadonlyMap<string, Served> {
   const contents = new Map<string, Buffer>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

@@ -275,7 +275,7 @@ function sendToRoom(
 ): void {
   const isOfTask = event.stream === taskStream(room.task?.id ?? '')
   const isAhead = isOfTask && (room.task?.version ?? -1) >= event.revision
-  // A document that is ahead of the event no longer shows what the event has changed.
+  // If the task's document is already ahead of the event, it no longer shows the state before the event.
   const before = isAhead ? undefined : room.task
   room.task = after
   const messages = socketMessagesOf(event, { before, after, ...context }, feed.addressOf)

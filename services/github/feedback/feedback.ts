@@ -82,7 +82,8 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
     rule.reviews === 'off' ? null : await readWords(reader, reading),
     rule.checks === 'off' ? null : await readChecks(reader, reading),
   )
-  // The code host's times have a resolution of one second, so a later change within the same second would go unnoticed.
+  // The code host's times have a resolution of one second, so a later change within the same second would go unnoticed. A pull request that changed
+  // just now is therefore read again.
   const age = reader.clock.now().getTime() - Date.parse(updatedAt)
   const isFresh = age < freshMs && age > -freshMs
   if (again === null && !isFresh) seen.set(taskId, now)

@@ -27,7 +27,7 @@ export interface LeftOut {
 }
 
 /**
- * The comments that may request the issue: the latest three of each person that mention the App. If there are too many, comments of people with an
+ * The comments that may request the issue: of each person, the latest three that mention the App. If these are too many, comments of people with an
  * account here come first, so that strangers cannot displace them. Each person's last comment comes before older ones, so that nobody displaces
  * others by writing often.
  */

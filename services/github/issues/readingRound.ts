@@ -25,7 +25,6 @@ export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
 }
 
 interface RoundOptions {
-  /** Whether to end the round. */
   readonly isStopped: () => boolean
   /** The time between two checks of an issue that waits, in ms. */
   readonly passingMs: number

@@ -146,7 +146,7 @@ async function write(
     return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
   }
   const { isCut, written } = await look()
-  // An earlier attempt has written the comment, but its text may be outdated. It is recorded as showing revision 0, so that it is updated.
+  // An earlier attempt has written the comment, but its text may be outdated. The comment is recorded as showing revision 0, so that it is updated.
   if (written) return { kind: 'written', commentId: written.id, shows: 0 }
   if (isCut)
     return failed(

@@ -301,7 +301,7 @@ const concernsAll = (fault: unknown): boolean =>
 
 /**
  * Reads the feedback on pull requests that were read, and queues a pull request again if more feedback is expected on it. A pull request whose
- * feedback cannot be read does not stop the others. Throws faults that concern all of them.
+ * feedback cannot be read does not stop the others. Throws faults that concern all pull requests.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
   for (const { request, reading } of found) {

@@ -9,7 +9,7 @@ export interface Hints {
   add(id: string, hint: Hint, now: number): void
   /** Removes and returns the ids that are due; they count as read now. */
   take(now: number): readonly string[]
-  /** Puts an id back that could not be read: it is due again after the usual interval. `false` if there is no room. */
+  /** Puts back an id whose reading failed: the id is due again after the usual interval. Returns `false` if there is no room. */
   keep(id: string, now: number): boolean
   size(): number
   /** When the next id is due; `undefined` when none waits. */

@@ -1,4 +1,4 @@
-/** Makes a handler for `catch` that returns a value for faults of one class, and throws all others again. */
+/** Makes a handler for `catch` that returns `value` for faults of the class `kind`, and throws all other faults again. */
 export const orElse =
   <Value>(kind: abstract new (...args: never[]) => Error, value: Value) =>
   (fault: unknown): Value => {

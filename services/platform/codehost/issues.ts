@@ -141,7 +141,7 @@ async function issueText(
   const { node, nodes } = read.data
   // A token without the permission for issues gets `null`, with an error about that.
   if (node === null) throw faultAt(errors, 'node')
-  // Comments need the same permission as the issue, so a missing comment was deleted.
+  // Comments need the same permission as the issue, so a comment that is missing here was deleted.
   const comments = nodes.flatMap((one) => (one === null ? [] : [one]))
   const { title, body, author, state } = node
   return {

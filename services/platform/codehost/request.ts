@@ -190,7 +190,7 @@ function allowanceIn(headers: Headers): Allowance | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   )
-  // Searches have a separate small limit, which is not tracked.
+  // Searches have a separate small limit. It is not tracked, so the headers of a search are ignored.
   if (headers.get('x-ratelimit-resource') === 'search') return undefined
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined
   return [limit, remaining, reset].every((value) => Number.isFinite(value))

@@ -296,7 +296,7 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** Whether a newer version wrote the event, in which case the rest of its stream can still be used. */
+/** Whether a newer version of the server wrote the event. The rest of the event's stream can then still be used. */
 export const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
   reason === 'unknown_kind' || reason === 'newer_version'
 

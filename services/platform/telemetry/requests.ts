@@ -11,8 +11,8 @@ const routeHeader = 'x-flightdeck-route'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Makes the middleware, which must be the first. It creates the request's id: an id in the request's headers counts only if it is from another
- * service (`adoptRequest`). A `service` tells its caller the route.
+ * Makes the middleware, which must be the first. It gives each request a new id; `adoptRequest` later replaces it with the id that another service
+ * sent. A `service` also tells its caller the route.
  */
 export function requests({
   serverKind,

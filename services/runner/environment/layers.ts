@@ -57,8 +57,8 @@ export async function beginLayer(root: string, projectId: string): Promise<strin
 }
 
 /**
- * Turns the folder `half`, which has complete archives, into a layer. Removes older layers with the same key, and the least recently used ones beyond
- * `keptOfProject`.
+ * Turns the folder `half`, which has complete archives, into a layer. Removes older layers with the same key, and the least recently used layers
+ * beyond `keptOfProject`.
  */
 export async function keepLayer(
   { root, path }: Place,

@@ -96,7 +96,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     // The id was requested by another person, whose preparation must not be changed.
     if (existing && existing.request.ownerId !== ownerId) return false
     if (!existing && (await deps.workspaces.has(taskId))) return false
-    // Only one preparation per person: earlier ones of a person who changes their mind are removed.
+    // A person has only one preparation: when they change their mind, their earlier preparations are removed.
     const others = [...preparations].filter(([, other]) => other.request.ownerId === ownerId)
     if (preparations.size - others.length >= maxAtOnce) return false
     const dropped = Promise.all(others.map(([id]) => dropLocked(id)))

@@ -51,7 +51,7 @@ export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<W
   if (!workspace) {
     // If an earlier removal was interrupted, the result that was recorded before it began still holds.
     if (cleanUp.work !== null) return cleanUp.work
-    // A workspace is evicted only after all of its work was pushed.
+    // A workspace is evicted only after all of its work was pushed. So the work is merged if the last pushed commit is.
     const isMerged = merged !== null && merged === pullRequest?.headCommit
     return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
   }

@@ -121,7 +121,7 @@ export async function removeWorkspace(root: string, taskId: string, path: string
 
 /**
  * Removes the tree and the git directory. Keeps the home of the agent, so that the agent can continue its session in a new workspace. Nothing may run
- * in the workspace. `head` is a commit that contains the whole tree, if there is one.
+ * in the workspace. `head` is a commit that contains the whole tree; `null` if there is no such commit.
  */
 export async function evictWorkspace(
   root: string,

@@ -34,7 +34,7 @@ export function useOffered(): readonly ActionId[] {
   return useSyncExternalStore(subscribe, offered)
 }
 
-/** Offers an action while `enabled`; it always runs the `run` of the latest render. */
+/** Offers an action while `enabled`. The action always runs the `run` of the latest render. */
 export function useAction(id: ActionId, run: () => void, enabled = true): void {
   const { offer } = useActions()
   const latest = useStable(run)

@@ -38,7 +38,7 @@ export async function signedIn(
   const answer = await call(token)
   if ('error' in answer) {
     const end = endOf(path, answer.error)
-    // A late answer to an older token says nothing about the current one.
+    // A late answer to an older token says nothing about the current token.
     if (end && readToken() === token) {
       dropToken()
       dispatch(end)

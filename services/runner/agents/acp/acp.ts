@@ -27,7 +27,7 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     usage: 'metered',
     // ACP has no message by which an agent could report that it repeats a call to its model.
     retriesSilently: true,
-    // The agent may wait for its own children after its input is closed.
+    // The agent may wait for its own children after its input is closed, so it may not end by itself.
     leavesByItself: false,
     async locate(where) {
       const located = await locateProgram(

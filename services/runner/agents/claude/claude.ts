@@ -188,8 +188,8 @@ export function locateClaude(where: WhereToLook, machine: Machine = process): Pr
 }
 
 /**
- * The paths of the program in the npm packages for this platform. There is one package for each C library. Even if several are installed, only one
- * has a program that starts.
+ * The paths of the program in the npm packages for this platform. There is one package for each C library. Even if several packages are installed,
+ * only one of them has a program that starts.
  */
 function installed({ platform, arch }: Machine): readonly string[] {
   const { resolve } = createRequire(import.meta.url)

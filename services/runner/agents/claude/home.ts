@@ -59,7 +59,7 @@ function settingsWith(hooks: Brought['hooks'] = []): string {
 }
 
 const settings = {
-  // A task's commits belong to the person, who decides whom to credit.
+  // No line credits claude: a task's commits belong to the person, who decides whom to credit.
   includeCoAuthoredBy: false,
   skipDangerousModePermissionPrompt: true,
   // Without this setting, claude would first ask claude.ai about each host. No sandbox can reach claude.ai. The project's list of hosts decides

@@ -82,7 +82,7 @@ export function turnMessages(): TurnMessages {
     if (answered.length === 0) return { takenUp: [], seen: [], isOwnEnd: false }
     const takenUp = takeUp(answered)
     const seen = ok ? see() : []
-    // A message that failed before the model saw it does not undo the success of the others: it starts a turn of its own.
+    // A message that failed before the model saw it does not undo the success of the other messages. The failed message gets a turn of its own.
     if (lastEnd === undefined || answered.some((id) => !unseen.has(id))) lastEnd = { ok }
     // A message that failed before the agent took it up is not in the conversation.
     if (!ok) for (const id of takenUp) unseen.delete(id)

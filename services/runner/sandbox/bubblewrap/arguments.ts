@@ -7,7 +7,7 @@ export interface HostSystem {
   /** Folders and files that are visible read-only at their own path. */
   readonly readOnly: readonly string[]
   readonly symlinks: readonly { readonly path: string; readonly to: string }[]
-  /** Folders and files below `readOnly` that look empty in a sandbox. They have settings for the whole machine, which may include tokens. */
+  /** Folders and files below `readOnly` that look empty in a sandbox, because they have settings for the whole machine, which may include tokens. */
   readonly emptyFolders: readonly string[]
   readonly emptyFiles: readonly string[]
 }

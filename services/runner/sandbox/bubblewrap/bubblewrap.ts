@@ -323,8 +323,9 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
 }
 
 /**
- * The command line of bubblewrap. It reads its arguments from descriptor 3, and the filter, which it loads last, from 5; the launcher reads its words
- * from 4. bubblewrap does not close inherited descriptors; the descriptors below `firstFree` are those that this server opens for the sandbox.
+ * The command line of bubblewrap. bubblewrap reads its arguments from descriptor 3, and from descriptor 5 the filter, which it loads last. The
+ * launcher reads its words from descriptor 4. bubblewrap does not close inherited descriptors; the descriptors below `firstFree` are those that this
+ * server opens for the sandbox.
  */
 function commandLine(
   { program, inherited, filters }: BubblewrapOptions,

@@ -103,8 +103,9 @@ function coverFor({ uid, gid }: SandboxUser): string {
 }
 
 /**
- * The path that a file or folder has on the engine's machine, if this process sees it at `path`. `undefined` if the engine does not see it: then it
- * is in the image, at the same path. `shared` maps folders of this process to those of the engine; if it is empty, both see the same paths.
+ * The path that a file or folder has on the engine's machine, if this process sees it at `path`. `undefined` if the engine does not see the file or
+ * folder, which is then in the image at the same path. `shared` maps folders of this process to those of the engine; if it is empty, both see the
+ * same paths.
  */
 export function engineSees(shared: Readonly<Record<string, string>>, path: string): string | undefined {
   const folders = Object.keys(shared)

@@ -17,8 +17,8 @@ const maxRefs = 10_000
 
 /**
  * Whether the agent's git has work besides its current branch: a stash, another worktree, or a ref with a commit that neither we nor the code host
- * have. Snapshots do not contain such work. Also true when something is not as git writes it, and when another branch is at an earlier commit of the
- * current branch, since only the agent has that commit. Nothing may run in the workspace. Throws `GitFault`.
+ * have. Snapshots do not contain such work. Also true when something in the repository is not as git writes it. Also true when another branch is at
+ * an earlier commit of the current branch, since only the agent has that commit. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,

@@ -24,7 +24,7 @@ const connecting = { label: 'Connecting', colour: 'text-control' }
 
 function lookOf({ status, since, behind, quiet }: ConnectionState, waiting: number) {
   if (status === 'error') return { label: 'Error', colour: 'text-bad' }
-  // Before the first attempt there is no connection that could be lost.
+  // While `since` is `null`, there was no attempt yet, and so no connection that could be lost.
   if (status === 'connecting' || since === null || (status === 'connected' && quiet)) return connecting
   if (status === 'disconnected')
     return { label: waiting > 0 ? `Offline, ${waiting} queued` : 'Offline', colour: 'text-warn' }

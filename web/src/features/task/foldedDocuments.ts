@@ -134,7 +134,7 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   if (event.revision <= task.version) return task
   const document = tasksView.evolve(documentOf(task), event, task.id)
   if (document === undefined) return null
-  // Status and progress depend on more than the API shows; the server sends both with each event.
+  // `status` and `progress` depend on more than the API shows, so they are not computed here: the server sends both with each event.
   return {
     ...shownOf(document),
     project: task.project,

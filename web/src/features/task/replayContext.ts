@@ -44,7 +44,6 @@ export interface ChangesPanelProps extends CodeChangesProps {
   readonly onRefresh: () => void
   /** Called with whether somebody reads or works in the list. While somebody does, nothing in the list may move. */
   readonly onReading: (reading: boolean) => void
-  /** Notes shown above the list. */
   readonly notes: ReactNode
 }
 

@@ -190,7 +190,7 @@ async function joinTask(sync: Sync): Promise<void> {
   if (!answer.joined) {
     // Any other refusal is temporary: the server was slow, or a store that it needs was unavailable.
     if (answer.code !== 'not_found' && answer.code !== 'invalid_input') joinLater(sync)
-    // A person who may not join may not read either; the read returns the reason.
+    // A person who may not join may not read either, so the history is read: the read returns the reason.
     if (sync.reading === 0) await readHistory(sync, undefined)
     return
   }

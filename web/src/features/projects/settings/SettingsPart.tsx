@@ -55,7 +55,6 @@ interface SettingsFormProps {
   readonly form: ReturnType<typeof useSettingsForm>
   readonly title: string
   readonly why: string
-  /** The fields of the form. */
   readonly children: ReactNode
   /** Shown below the form. */
   readonly after?: ReactNode

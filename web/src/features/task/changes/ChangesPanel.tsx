@@ -38,7 +38,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const { task, diff, reload, visible, tools, refreshing, onRefresh, onReading, notes } = props
   const [layout, setLayout] = usePersisted(diffLook)
   const [width, measured] = useWidth()
-  // Measured, because the list is narrower than the panel when the tree is beside it.
+  // The list is measured too, because it is narrower than the panel when the tree is beside it.
   const [listWidth, listMeasured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
   const withTree = useMedia('(width >= 1280px)')

@@ -33,7 +33,7 @@ export function Timeline({ session, rows, visible, onFold, onUnfold, onShowIn }:
     getItemKey: (index) => keyOf(rows[index]),
     overscan: 12,
   })
-  // A new filter, an expanded or collapsed row, or a rotated phone changes the heights.
+  // A new filter, an expanded or collapsed row, or a rotated phone changes the heights of rows, so they are measured again.
   useEffect(() => virtual.measure(), [virtual, rows, height])
   useEffect(() => {
     if (visible && current >= 0) virtual.scrollToIndex(current, { align: 'auto' })

@@ -37,7 +37,7 @@ export function useLineSelection(
     const id = rowIdOf(event.target)
     if (id === null) return
     if (isAdd(event.target)) {
-      // Several lines are selected and this line is one of them, so its button is for all of them.
+      // If this line is one of several selected lines, its button is for all of them, so the selection stays.
       if (ids.size > 1 && ids.has(id)) return
       dragging.current = !event.shiftKey
       if (!event.shiftKey) setRange({ anchor: id, head: id })
