@@ -42,9 +42,9 @@ export interface ListedKey {
 export interface Signed {
   /** The keys of the header. */
   readonly keys: readonly ListedKey[]
-  /** The header's checkpoint; `undefined` when none of these keys signed it. */
+  /** The header's checkpoint; `undefined` when none of `keys` signed it. */
   readonly checkpoint: Checkpoint | undefined
-  /** The checkpoint over the last events of all streams; `undefined` when none of these keys signed it. */
+  /** The checkpoint over the last events of all streams; `undefined` when none of `keys` signed it. */
   readonly heads: Checkpoint | undefined
 }
 

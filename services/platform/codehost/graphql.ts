@@ -122,9 +122,7 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/**
- * How long it is remembered how much a token may read. Then the largest request is tried again, since the token may have more permissions by then.
- */
+/** For how long it is known how much a token may read. Then the largest request is tried again, since the token may have more permissions by then. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 

@@ -16,7 +16,7 @@ export interface SealedBlobs {
   stateOf(scope: string, ref: Pick<BlobRef, 'hash'>): Promise<BlobState>
   /** Whether the encrypted bytes exist and match their hash. Needs no key. */
   check: Blobs['check']
-  /** Whether the encrypted bytes exist and match their hash. Needs no key. */
+  /** Removes a blob that nothing refers to; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
   remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
   /** The hashes of blobs last put before this time, with the guarantees of `Blobs`. */
   list(putBefore: Date): AsyncIterable<string>

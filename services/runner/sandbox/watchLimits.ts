@@ -11,7 +11,7 @@ const pauseFactor = 10
 export interface Watched {
   /** Returns the ids of the topmost processes. All other processes are below them. */
   readonly roots: () => readonly number[]
-  /** Returns whether the kernel found the sum of memory within the limit. By default, the memory of the processes is looked at instead. */
+  /** Returns whether the memory is within the limit by the kernel's count. Without `counted`, the memory of the processes is added up instead. */
   readonly counted?: () => Promise<Counted>
 }
 

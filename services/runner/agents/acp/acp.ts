@@ -61,9 +61,9 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
         model: wanted(request.model),
         keyVariable: variables.key,
       }),
-    // Always `null`: the agent reports faults in its answers. If it ends without an answer, the end of its standard error is shown instead.
+    // On standard error, these agents print refused requests and parts of their own source code. Neither helps a person.
     shownStderr: () => '',
-    // The agent reports faults in its answers. If it ends without an answer, the end of its standard error is shown instead.
+    // Always `null`: the agent reports faults in its answers. If it ends without an answer, the end of its standard error is shown instead.
     faultOf: () => null,
   }
 }

@@ -26,9 +26,9 @@ const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 interface Deps {
   readonly blobs: SealedBlobs
   readonly git: Git
-  /** The `PATH` with which the host's programs other than git run. */
+  /** Returns a git that may safely read what an agent wrote in a workspace. */
   readonly treeGitFor: (workspace: Workspace) => Git
-  /** The `PATH` for commands other than git. */
+  /** The `PATH` with which the host's programs other than git run. */
   readonly path: string
   readonly logger: Pick<Logger, 'warn'>
 }

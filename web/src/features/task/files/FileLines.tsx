@@ -99,7 +99,7 @@ function LineText({ text, spans }: { readonly text: string; readonly spans: read
 /** A text as one hunk of a diff in which nothing changed. */
 function wholeOf(text: string): Hunk {
   const rows = text.split('\n')
-  // The text ends with a line break, after which there is no further line.
+  // If the text ends with a line break, no further line comes after it.
   if (rows.at(-1) === '') rows.pop()
   const lines = rows.map((row, index) => ({
     kind: 'context' as const,

@@ -8,7 +8,10 @@ import type { MarkdownProps } from '../markdown/Markdown.tsx'
 import { SearchContext } from '../searchMarks.ts'
 import { texts } from '../texts.ts'
 
-/** If the chunk cannot be loaded, for example when the server is down, the text is shown literally. */
+/**
+ * The component that shows Markdown, from a chunk of its own. If the chunk cannot be loaded, for example when the server is down, the text is shown
+ * literally.
+ */
 const Markdown = lazy(() =>
   loadMarkdown().then(
     (chunk) => ({ default: chunk.Markdown }),
