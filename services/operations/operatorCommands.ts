@@ -112,7 +112,7 @@ const outsideOf = (outside: number): string =>
 
 /** Begins an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
 async function restored({ readStore, ...operating }: Operating): Promise<OperationResult> {
-  // Read models of the previous log must not be used before they are rebuilt from this one.
+  // Read models of the previous log must not be used before they are rebuilt from this log.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
   const { logId, epoch } = await restoreLog(operating, log?.epoch)
   return {

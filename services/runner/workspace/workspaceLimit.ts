@@ -131,7 +131,10 @@ async function openQuota(
   const limits = ['0', String(Math.ceil(bytes / 1024)), '0', String(Math.ceil(bytes / bytesPerFile))]
   const ids = new Map<string, number>()
 
-  /** Claims a number for a task. False when another task has the number, as in workspaces of earlier versions; the task then has no limit. */
+  /**
+   * Claims the number `uid` for a task. Returns false when another task has this number, as in workspaces of earlier versions. The task then has no
+   * limit.
+   */
   function claim(taskId: string, uid: number): boolean {
     if ([...ids].some(([other, id]) => id === uid && other !== taskId)) return false
     ids.set(taskId, uid)

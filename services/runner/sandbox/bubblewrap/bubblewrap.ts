@@ -283,7 +283,7 @@ async function holdInGroup(
   return groups?.hold(pid, { memoryBytes: all, processes })
 }
 
-/** The most bytes in each of the two temporary folders. */
+/** The most bytes in each of the two temporary folders of a sandbox. */
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
 /**
