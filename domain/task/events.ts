@@ -264,7 +264,7 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
-/** The predecessor of `WorkspaceSnapshotTaken`, which is no longer recorded. */
+/** The predecessor of `WorkspaceSnapshotTaken`. `WorkSaved` is no longer recorded, but older logs have it. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,

@@ -14,8 +14,8 @@ export interface TaskCommentDocument extends ViewDocument {
   /** The revision of the latest event that the comment should show. */
   readonly changedAt: number
   /**
-   * The repository of the issue from which the task was created, and `number` is the issue's number. Both are `null` when there is no issue, and when
-   * the content was erased.
+   * The id of the repository of the issue from which the task was created; `number` is the issue's number. Both are `null` when there is no issue,
+   * and when the content was erased.
    */
   readonly repositoryId: string | null
   readonly number: number | null

@@ -92,7 +92,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   const event = await log.open(stored)
   const stream = parseStream(event.stream)
   const taskId = stream.kind === 'task' ? stream.id : ''
-  // All events that the job causes refer to the request.
+  // All events that the job causes refer to the event that requested the job.
   const origin = { correlationId: event.meta.correlationId, causationId: event.id }
   const owner = await ownerOf(event.stream, log)
   switch (event.type) {

@@ -48,7 +48,7 @@ export interface BackupWork {
   readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey' | 'seals'>
   readonly logger: Logger
   readonly digest: Digest
-  /** Called for each step, and with the progress of a long one. */
+  /** Called for each step, and with the progress of a long step. */
   readonly progress: (line: string) => void
 }
 

@@ -16,7 +16,7 @@ import type { Logger } from '#platform/log.ts'
 import { passedOnAs, takeRoute } from '#platform/telemetry/requests.ts'
 
 export interface Upstream {
-  /** Forwards requests below `/api` that the service answers; other requests pass. */
+  /** Forwards those requests below `/api` that the service answers, and lets other requests pass. */
   readonly middleware: Middleware
   /** Throws when the service does not answer. */
   ready(): Promise<void>
@@ -219,7 +219,7 @@ function writeBody(context: Context, request: ClientRequest): void {
     request.end(rawBody)
     return
   }
-  // Errors here are those of the request, or mean that the client has disconnected; both are handled elsewhere.
+  // Nothing to do for errors: an error of `request` and a client that has disconnected are both handled elsewhere.
   pipeline(context.req, request, () => {})
 }
 

@@ -36,7 +36,7 @@ export function mayChangeLists({ type, stream }: StoredEvent): boolean {
 }
 
 export interface ListChanges {
-  /** The effect of the event on lists; `null` for none. */
+  /** How the event `stored` changes lists of tasks; `null` when it does not change them. */
   of(stored: StoredEvent, taskId: string): ListChange | null
 }
 

@@ -51,7 +51,7 @@ export async function withoutSecrets(
       if (isKnown(`${kind} ${words.id}`)) some.push(words)
       else {
         some.push(change(words, await redaction()))
-        // Yields to other work: each part takes a millisecond at most, but all together may take longer.
+        // Yields to other work: redacting one text takes a millisecond at most, but all texts together may take longer.
         await setImmediate()
       }
     }

@@ -32,7 +32,7 @@ export function namesOf(list: readonly string[], person: Named): 'by_id' | 'by_l
   return !person.login.includes(':') && list.includes(person.login) ? 'by_login' : 'not'
 }
 
-/** The message for a person who is not on the list. `login` is `null` for an account without one. */
+/** The message for a person who is not on the list. `login` is `null` for an account without a login. */
 export function refusalSentence({ admins }: Pick<AllowList, 'admins'>, login: string | null): string {
   const logins = admins.filter((name) => !name.startsWith('id:'))
   const whom = logins.length === 0 ? 'Ask its administrator' : `Ask ${asOr(logins)}`

@@ -13,7 +13,7 @@ export type CodeHostConfig =
       readonly apiUrl: string
       /** The configured App; `null` when it is created at `/setup`. */
       readonly app: AppRegistration | null
-      /** The token of the only person in single-user mode, which replaces the App. */
+      /** In single-user mode: the token of the only person. It replaces the App. */
       readonly token?: string
     }
 

@@ -18,7 +18,7 @@ export interface Sqlite {
     sql: string,
   ): Statement<Values, Row>
   exec(sql: string): void
-  /** Runs everything or nothing. `run` must not await, or other work would become part of the transaction. */
+  /** Commits everything that `run` does, or nothing. `run` must not await, or other work would become part of the transaction. */
   transaction<T>(run: () => T): T
   /** Moves the write-ahead log into the database file and empties it, which removes old versions of pages. */
   truncateLog(): void

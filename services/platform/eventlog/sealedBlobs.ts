@@ -18,7 +18,7 @@ export interface SealedBlobs {
   check: Blobs['check']
   /** Removes a blob that nothing refers to; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
   remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
-  /** The hashes of blobs last put before this time, with the guarantees of `Blobs`. */
+  /** The hashes of the blobs that were last put before `putBefore`, with the guarantees of `Blobs.list`. */
   list(putBefore: Date): AsyncIterable<string>
 }
 

@@ -124,7 +124,7 @@ interface OpenFeed {
   ring: () => void
 }
 
-/** Subscribes after the position. Pauses the server while `bound` events are waiting. */
+/** Subscribes to the events after the position `after`. Pauses the server while `bound` events are waiting. */
 async function openFeed(
   { client, options, limitMs, shown }: FeedSource,
   { after, bound, wanted }: { after: Position | null; bound: number; wanted: EventFilter | undefined },

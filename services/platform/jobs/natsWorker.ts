@@ -174,7 +174,7 @@ async function takeJobs(worker: RunningWorker): Promise<void> {
       if (!(fault instanceof EngineUnavailable))
         worker.onFault(`Jobs of kind ${worker.kind} could not be asked for`, fault)
     }
-    // The consumer may have been lost with the server's data, or removed by an operator.
+    // The consumer may have been lost with the server's data, or removed by an operator. So the next round makes it again if it is missing.
     subject = undefined
     await pause(retryPauseMs, undefined, { signal: worker.signal }).catch(() => {})
   }

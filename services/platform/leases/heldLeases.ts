@@ -1,4 +1,4 @@
-/** Tracks the leases that an adapter holds, until each is stopped. */
+/** Tracks the leases that an adapter holds, until each lease is stopped. */
 import type { RunningWork, Leases } from '../ports/leases.ts'
 
 /**

@@ -66,7 +66,7 @@ function codeOf(fault: unknown): FaultCode {
   return fault instanceof TooLarge ? 'too_large' : 'internal'
 }
 
-/** The queue, with the outcome of each delivery emitted when its worker is done with it. */
+/** Wraps the queue, so that the outcome of each delivery is emitted when the worker is done with the delivery. */
 export function observedJobs(jobs: Jobs, emit: Emit): Jobs {
   return {
     ...jobs,

@@ -181,7 +181,9 @@ async function sealOf(
 const isCutOff = ({ identity, recorded }: Lines, { epoch, revision }: Lines['newest']): boolean =>
   epoch < identity.epoch && revision >= (recorded.get(epoch) ?? 0)
 
-/** Reports which seals of an epoch are missing in the file. Of seals that a restore cut off from the log, only the file shows how many there were. */
+/**
+ * Reports which seals of an epoch are missing in the file. For seals that a restore cut off from the log, only the file shows how many there were.
+ */
 function tellMissing(lines: Lines, epoch: number): void {
   const recorded = lines.recorded.get(epoch) ?? 0
   const isOver = epoch < lines.identity.epoch

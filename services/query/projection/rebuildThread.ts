@@ -18,7 +18,7 @@ export type ThreadMessage =
   | { readonly kind: 'done'; readonly position: Position | null }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** The most threads. One thread folds some 15,000 events a second. */
+/** A rebuild uses at most this many threads. One thread folds some 15,000 events a second. */
 const maxParts = 4
 /** A log with at most this many events is folded in the server's own thread, because the start of a new thread would take longer. */
 const shortLog = 500

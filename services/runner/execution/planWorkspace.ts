@@ -41,7 +41,10 @@ export type WorkspacePlan =
   /** The workspace is new, and gets the work of the last snapshot, if there is one. */
   | 'restore_snapshot'
 
-/** Whether a new workspace gets work of the task. A task that never had a workspace has no work, unless it was created from a turn of another task. */
+/**
+ * Whether there is work of the task for a new workspace. A task that never had a workspace has no work, unless it was created from a turn of another
+ * task.
+ */
 export function hasWorkToRestore({ pendingRestore, hadWorkspace, hasSnapshot }: TaskFacts): boolean {
   return hadWorkspace || hasSnapshot || pendingRestore !== null
 }

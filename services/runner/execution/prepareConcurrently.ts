@@ -1,6 +1,6 @@
 /**
  * Makes a workspace while its mirror is being refreshed, because an agent has to wait for both. If there is a mirror already, the workspace is made
- * from it before the refresh ends. It is made again if the branches that it starts from have moved, which is rare.
+ * from this mirror before the refresh ends. The workspace is made again if the branches that it starts from have moved, which is rare.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'

@@ -158,7 +158,8 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     await deps.prewarm.agents.drop(taskId)
     const restored = await restoreTask(deps, state, workspace)
     if (restored.kind === 'failed') return deps.logger.warn({ taskId }, restored.reason)
-    // Without its session, the agent needs the conversation as text, which the next run provides.
+    // If the agent cannot resume its session, it needs the conversation as text. The next run provides this text, so the restore stays pending until
+    // then.
     if (state.session !== null && !restored.resumes) return
     const secrets = valuesOf([
       ...(await settingsOf(deps, state.projectId)).secrets,

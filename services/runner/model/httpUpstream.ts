@@ -1,6 +1,6 @@
 /**
- * A real API of models behind the broker. The key is added here, and request bodies are checked. Answers are metered and forwarded unchanged, but a
- * key in an error is masked.
+ * Sends the broker's requests to a real API of models: adds the key, and checks request bodies. Meters the answers and forwards them unchanged, but
+ * masks a key in an error.
  */
 import * as http from 'node:http'
 import * as https from 'node:https'

@@ -15,7 +15,7 @@ export interface Prewarm {
   /** The sandbox for a turn that is about to begin; `undefined` when prewarming is off. */
   earlySandbox(request: EarlyRequest): EarlySandbox | undefined
   adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Ends and removes everything that no task has taken. */
+  /** Ends the warm agents, and removes the prepared workspaces that no task has taken. */
   close(): Promise<void>
 }
 

@@ -12,7 +12,7 @@ export const sandboxSearchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/
 /** The complete environment of the programs that start a command. */
 export const launcherEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } as const
 
-/** The environment of a command, unless its spec says otherwise. */
+/** The environment variables of a command, unless the command's spec says otherwise. */
 export const commandEnvironment = {
   HOME: sandboxPaths.home,
   PATH: sandboxSearchPath,
@@ -29,7 +29,9 @@ export function searchPathOf(added: string | undefined, paths: SandboxPaths, own
   return [...read.folders.map(({ below, path }) => posix.join(paths[below], path)), own].join(':')
 }
 
-/** The environment of a command. `env` is from its spec, and `initial` is the environment that the sandbox gives to each command. */
+/**
+ * The environment variables of a command. `env` is from the command's spec, and `initial` has the variables that the sandbox gives to each command.
+ */
 export function environmentOf(
   env: Readonly<Record<string, string>>,
   initial: CommandEnvironment,

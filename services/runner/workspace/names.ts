@@ -52,7 +52,7 @@ function shortHash(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length)
 }
 
-/** The host's branches that determine the name of a working branch: the branch itself, and those that would conflict with it. */
+/** The branch names whose presence at the host determines the name of a working branch: the name itself, and those that would conflict with it. */
 export function branchCandidates(branch: string): readonly string[] {
   const names = branch.split('/')
   const folders = names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))

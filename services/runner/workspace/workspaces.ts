@@ -55,9 +55,9 @@ export interface Workspaces {
   /** Runs `make`, which makes or restores a workspace. If that throws, an incomplete workspace is removed at once, to free its space. */
   removingLeftovers<T>(of: MakingOf, make: () => Promise<T>): Promise<T>
   /**
-   * Whether a new workspace already has everything that the evicted workspace had, because it was pushed; the saved snapshot may be older. The
-   * sessions of the agent are in the home that was kept. If the result is false, something else is restored, and the evicted head is forgotten, so
-   * that it is never compared again.
+   * Whether all work of the evicted workspace was pushed, so that the new workspace already has it; the saved snapshot may be older. The agent's
+   * sessions are in the home, which was kept. If the result is false, the caller restores something else, and the evicted head is forgotten, so that
+   * it is never compared again.
    */
   hasEvictedWork(
     task: Pick<LiveTask, 'taskId' | 'pendingRestore'>,

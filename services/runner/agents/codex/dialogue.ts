@@ -289,7 +289,7 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
       return [errorOf(message), ...unanswered(state, [asked.messageId])]
     case 'continue':
       return state.turn === undefined ? [] : ended(state, state.turn, errorOf(message))
-    // An interrupt or a message arrived after the end of the turn.
+    // codex refused an interrupt or a message, because it came after the end of the turn.
     case 'other':
       return []
   }

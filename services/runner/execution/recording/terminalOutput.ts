@@ -18,7 +18,7 @@ export interface RunOutput {
   end(): Promise<void>
 }
 
-/** The most characters of a command's output that its message contains. */
+/** The most characters of a command's output that the command's message in the chat contains. */
 const longestLast = 4_000
 
 export function runOutput(

@@ -146,7 +146,7 @@ async function filesOfRepository(
     '^remote\\.',
   ]
   const remotes = await git({ ...on, args: named })
-  // git exits with 1 when no setting names a remote.
+  // git exits with 1 when no setting names a remote. After any other end, the repository has a remote, or may have one.
   if (remotes.endedBy !== 'itself' || remotes.code !== 1) return undefined
   const listed = await git({
     ...on,

@@ -48,8 +48,9 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
 const retryMs = 3_600_000
 
 /**
- * Copies the objects that the present mirror lacks; true when it then has all of them. Never throws: after a failure, the workspace still reads from
- * the former mirrors too.
+ * Copies what the workspace still reads from the former mirrors: the commits that the task began with to the present mirror, and all other objects to
+ * the workspace's own git directory. Returns whether this succeeded. Never throws: after a failure, the workspace still reads from the former
+ * mirrors, too.
  */
 async function isBroughtAlong(
   git: Git,

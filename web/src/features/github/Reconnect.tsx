@@ -23,7 +23,7 @@ export function Reconnect({ task }: { readonly task: Task }) {
     refetchOnMountOrArgChange: true,
   })
   const { connect, leaving } = useConnectGitHub(task.id)
-  // The person may have connected the account in another tab.
+  // The person may have connected their GitHub account in another tab, so the access is read again.
   useWindowEvent('focus', () => {
     if (!isUninitialized) void refetch()
   })

@@ -1,4 +1,4 @@
-/** The history of a task with its server's statement about the record, and the means to check the record independently. */
+/** The history of a task, with the server's statement about the task's record, and the means to check this record independently. */
 import { useState } from 'react'
 import { useParams } from 'react-router-dom'
 import { AuditDialog } from './AuditDialog.tsx'

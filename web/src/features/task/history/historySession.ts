@@ -1,6 +1,6 @@
 /**
- * The history of an open task: reads it in pages, follows the running task, and replays it. The state of a session is one immutable view; a replayed
- * moment is shown through `replayed`.
+ * The history of an open task: reads it in pages, follows the running task, and replays it. The state of a session is one immutable `HistoryView`.
+ * While a past moment is replayed, `replayed` has the task as it was then.
  */
 import type { Store } from '@reduxjs/toolkit'
 import { isErased, recordedAt } from '#domain/history/item.ts'
@@ -27,7 +27,7 @@ export interface ReplayMoment {
   readonly moment: string
   /** The position on the time axis, in milliseconds. */
   readonly position: number
-  /** The time in milliseconds since 1970. */
+  /** The time of the shown moment, in milliseconds since 1970. */
   readonly time: number
   /** The revision of the last shown event in the task's stream. */
   readonly revision: number
@@ -64,7 +64,7 @@ interface Collaborators {
   readonly source: HistorySource
   readonly base: TaskBase
   readonly names: Names
-  /** Calls back before the next frame with the time in milliseconds; returns a function that cancels the call. */
+  /** Calls `run` before the next frame, with the time in milliseconds. Returns a function that cancels the call. */
   readonly frame: (run: (now: number) => void) => () => void
 }
 

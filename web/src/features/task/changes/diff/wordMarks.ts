@@ -47,7 +47,7 @@ interface MarkedSpan extends CodeSpan {
 interface LineMarks {
   readonly changed: readonly Mark[]
   readonly matches: readonly Mark[]
-  /** The index in `found` of the current match; `null` without one. */
+  /** The index of the current match in `matches`; `null` when there is none. */
   readonly current: number | null
 }
 

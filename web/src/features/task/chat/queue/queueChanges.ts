@@ -56,7 +56,10 @@ function withChange(messages: readonly WaitingMessage[], change: QueueChange): r
   }
 }
 
-/** The changes that remain once the page has read up to `seen`. A `steered` change remains until its message has left the queue. */
+/**
+ * Returns the changes in `pending` that are still pending once the page has read the log up to `seen`. A `steered` change is pending until its
+ * message has left the queue.
+ */
 export function remainingChanges(
   pending: readonly PendingChange[],
   seen: Position | null,
