@@ -28,7 +28,7 @@ interface ShellRecording {
 }
 
 /** How long typed characters that may begin a secret are held back when nothing follows. */
-const revealMs = 60
+const revealMs = 20
 
 /** The last piece of a shell's output. */
 export function endOfShell(shellId: string, size: TerminalSize, ended: ShellEnd) {
