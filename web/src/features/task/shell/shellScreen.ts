@@ -28,7 +28,8 @@ const isAnswer = (text: string): boolean =>
 export function openShellScreen(element: HTMLElement, { onInput, onLeave }: ShellKeys): ShellScreen {
   const isReplay = onInput === null
   const terminal = new Terminal({
-    fontFamily: 'var(--font-mono), monospace',
+    // The emulator measures characters on a canvas, which knows no variables.
+    fontFamily: getComputedStyle(element).getPropertyValue('--font-mono') || 'monospace',
     fontSize: 12.5,
     lineHeight: 1.3,
     scrollback,
