@@ -13,7 +13,7 @@ export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' |
   readonly images: readonly NamedImage[]
   /** The message's own id. It is unique only within the task, because a client may choose it. */
   readonly messageId: string
-  /** The position as a text by which messages are sorted. */
+  /** The position of the message's first event, as a text by which messages are sorted. */
   readonly order: string
 }
 

@@ -50,7 +50,7 @@ export async function earlierSeals(
       older && revision === last - 1 - proofs.size ? await proofOf(readStore, older, head, known) : undefined
     // Other work gets its turn now and then, because making all proofs without a break would delay it.
     if (proofs.size % provenAtOnce === 0) await turn()
-    // The list ends here. With a gap in it, a genuine seal would look forged.
+    // A seal without a proof ends the list. After a gap in the list, a genuine seal would look forged.
     if (proof === undefined) break
     proofs.set(proof.size, proof)
     from = revision === 0 ? 0 : proof.size

@@ -96,7 +96,7 @@ async function readable(log: Log, stream: string, from: number, limit: number): 
   return { events: [], flaw }
 }
 
-/** The terminal's events that follow the task's events that were read. Later events of the terminal are for the next page. */
+/** Those of `events`, the terminal's events, that follow events of the task which `task` has. The other terminal events are for the next page. */
 function knownFollowers(events: readonly AnyRecorded[], task: Read, limit: number): readonly TerminalItem[] {
   const last = task.events.length < limit ? Infinity : (task.events.at(-1)?.revision ?? Infinity)
   return events

@@ -313,7 +313,7 @@ function diskDeps(
   return { locks, disk, eviction }
 }
 
-/** A decoded image may take hundreds of megabytes. */
+/** How many images are decoded at once: a decoded image may take hundreds of megabytes. */
 const imagesAtOnce = 2
 
 /** The dependencies that record a run, keep secrets out of the record, and limit what the run may use. */

@@ -12,8 +12,8 @@ export interface Names {
 }
 
 /**
- * Whether a `Host` header names this server: by the public address, by the host that it listens on, by a loopback name, or by any numeric address,
- * since nobody can make those resolve to another machine.
+ * Whether a `Host` header names this server: by its public address, by the host that it listens on, by a loopback name, or by any numeric address.
+ * Loopback names and numeric addresses are safe, because nobody can make them lead first to another machine and then to this one.
  */
 export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boolean {
   const name = hostnameOf(hostHeader)

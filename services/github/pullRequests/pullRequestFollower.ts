@@ -278,7 +278,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   queue.done(taken)
 }
 
-/** The requests that are still read with the access of this holder. Requests that now need another access are queued again with that access. */
+/** Returns those of `taken` that `holder` may still read. The others now need the access of another holder, and are queued again with it. */
 async function stillOf(
   { queue }: Follower,
   holder: string,

@@ -10,7 +10,7 @@ export interface ReadRequest {
   readonly taskId: string
   readonly number: number
   readonly key: PullRequestKey
-  /** The access to read with. Pull requests with the same access share its limits, and one request. */
+  /** The access with which the pull request is read. Pull requests with the same access share its rate limit, and can be read in one request. */
   readonly access: ReadAccess
   /** The key by which repositories take turns. */
   readonly repository: string

@@ -2,7 +2,8 @@
 
 export interface Retries {
   /**
-   * Records a failure. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped, since it is read before that anyway.
+   * Records a failure. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped, because every id is read at that
+   * interval anyway.
    */
   put(id: string, pauseMs: number, now: number): void
   /** Puts back an id that was not tried. It is due after the same pause again, or after `pauseMs` if it had none. */

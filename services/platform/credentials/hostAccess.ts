@@ -13,7 +13,7 @@ export interface HostAccess {
    * renewed, and the host's fault when it cannot be renewed now.
    */
   tokenOf(userId: string): Promise<string>
-  /** Revokes the tokens at the host, and then deletes them here. */
+  /** Revokes the person's tokens at the code host, and then deletes them here. */
   end(userId: string): Promise<void>
   /**
    * Checks whether the host still accepts the person's token. If not, runs `record` and then deletes the tokens, unless other tokens were stored in

@@ -9,7 +9,7 @@ import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
 import { sha256 } from '#platform/hashes.ts'
 
-/** Must be increased when the hash covers other data or has another form. */
+/** The version of `hashOf` and of `SaltedContent`. It must be increased when `hashOf` covers other data or has another form. */
 export const scheme = 1 as const
 
 /** The event's hash in its stream's chain, SHA-256 in hex. The position is not included, because a log may be moved to another engine. */

@@ -43,7 +43,7 @@ export function ruleOfProject(written: string, { mayReachPrivate, privateHosts =
   return privateHosts.includes(host) ? { ...rule, mayBePrivate: true } : rule
 }
 
-/** The rule for a server whose address we know, such as the code host: only its port, wherever the server is. */
+/** The rule for a server whose address we know, such as the code host: allows only the server's port, also on this machine or a private network. */
 export function ruleOfUrl(address: string): Rule {
   const url = new URL(address)
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)

@@ -65,10 +65,10 @@ export interface CodeAnswer {
   readonly redirectUri: string
 }
 
-/** The time limit is the same as for a server's list of tools. */
+/** How long an authorization server may take to answer: as long as an MCP server may take to list its tools. */
 const answerWithinMs = 10_000
 const bodyWithinMs = 5_000
-/** Less than the 30 seconds after which the request of the person who waits is cut off. */
+/** The time limit of `discover`, below the 30 seconds after which the person's own request is cut off. */
 const discoverWithinMs = 25_000
 
 /** Makes the client for OAuth. All its functions throw `McpFault` with a sentence that holds nothing secret. */

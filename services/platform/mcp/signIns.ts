@@ -47,7 +47,7 @@ const Begun = z.object({
 })
 export type Begun = z.infer<typeof Begun>
 
-/** The session of a person who signs in. */
+/** A person who signs in at an MCP server, and the Flightdeck session in which the person does so. */
 interface By {
   readonly userId: string
   readonly sessionId: string
@@ -120,7 +120,7 @@ function renewing(
     const { signIn, tokens, token } = await present(place, refused)
     // Another process has renewed the token while this one waited.
     if (token !== undefined) return token
-    /** Stores the renewed tokens, unless a person signed in or out meanwhile, which does not wait for a renewal. */
+    /** Stores the renewed tokens, unless a person signed in or out meanwhile. Signing in and out do not wait for a renewal. */
     const replace = async (fresh: Tokens | null) => {
       const now = await kept.read(id, serverId)
       if (now?.tokens?.access === tokens.access) await kept.write(id, serverId, { ...signIn, tokens: fresh })
@@ -151,7 +151,7 @@ function renewing(
   }
 }
 
-/** Less than the 30 seconds after which the request of the person who waits is cut off. */
+/** How long to wait for the authorization server: less than the 30 seconds after which the person's own request is cut off. */
 const revokeWithinMs = 5_000
 
 /** Revokes tokens that are no longer kept, whatever the authorization server answers. */

@@ -33,7 +33,7 @@ export interface HostRepository {
   /** Never `null`: for an empty repository, code hosts return the name that its first branch will have. */
   readonly defaultBranch: string
   readonly language: string | null
-  /** When the account was created, in the format of ISO 8601; `null` when the host does not say. */
+  /** When the repository was created, in the format of ISO 8601; `null` when the host does not say. */
   readonly createdAt: string | null
   /** Whether the repository is archived, and therefore read-only. */
   readonly isArchived: boolean

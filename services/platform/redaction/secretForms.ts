@@ -19,7 +19,7 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
     .filter((secret) => secret.length >= shortest)
     .flatMap((secret) => [
       secret,
-      // Bytes that are no UTF-8 are read as Latin 1.
+      // A file that is not valid UTF-8 is searched as Latin 1. There, the secret's UTF-8 bytes look like this.
       Buffer.from(secret).toString('latin1'),
       ...hexForms(secret),
       ...base64Forms(secret),

@@ -86,14 +86,14 @@ export type Observation =
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */
   | (Period & { readonly kind: 'queued'; readonly job: string; readonly event: StoredEvent })
-  /** This process hands out jobs from now on, and `pending` counts the waiting ones; with `null` it does so no longer. */
+  /** This process hands out jobs from now on, and `pending` counts the jobs that wait. If `pending` is `null`, it no longer hands out jobs. */
   | {
       readonly kind: 'dispatcher'
       readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null
     }
   /**
-   * This process seals the log from now on; with `null` it does so no longer. `sealedAt` is when it last sealed, in ms since 1970, and `refused` is
-   * whether it refuses to seal.
+   * This process seals the log from now on; if `state` is `null`, it no longer does. `sealedAt` is when it last sealed the log, in ms since 1970.
+   * `refused` is whether it refuses to seal the log.
    */
   | {
       readonly kind: 'sealer'

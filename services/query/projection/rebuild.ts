@@ -76,7 +76,7 @@ async function foldPart(
       events += stored.length
       tell({ events, position: after })
       if (stored.length === batch) continue
-      // No more events come, so all events up to the end that was read in the round before have been folded.
+      // The round before read `end`, and no event has come since. So all events up to `end` have been folded.
       if (end !== undefined) return end
       end = await eventStore.head()
     }

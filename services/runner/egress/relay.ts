@@ -60,7 +60,7 @@ Promise.all(listens).then(() => process.stdout.write('ready\\n'))
 `
 
 interface RelayPlace {
-  /** The paths of a Node program and of the proxy's socket in the sandbox. */
+  /** The paths of the executable `node` and of the proxy's socket in the sandbox. */
   readonly node: string
   readonly socket: string
   /** The ports of the host's loopback that can be reached in the sandbox. */

@@ -37,7 +37,7 @@ const direct = 'localhost,127.0.0.1,::1'
 export interface EgressRequest extends Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> {
   readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
   readonly owner: SandboxUser | undefined
-  /** The path of a Node program on the host. */
+  /** The path of the executable `node` on the host. */
   readonly node: string
   readonly scratch: Scratch
 }

@@ -68,7 +68,7 @@ export interface SandboxSpec {
   readonly env: Readonly<Record<string, string>>
   readonly workspace: Workspace
   readonly readOnly: readonly Bind[]
-  /** Unix sockets, which are the only ways out. */
+  /** The Unix sockets that the command can reach: the only ways out of the sandbox. */
   readonly sockets: readonly Bind[]
   readonly stdin: 'pipe' | 'ignore'
   readonly limits: SandboxLimits

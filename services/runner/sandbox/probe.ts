@@ -39,7 +39,7 @@ export function notAllowed(
   return shortcomings.flatMap(({ name }) => (name === null || allowed.includes(name) ? [] : [name]))
 }
 
-/** Why a sandbox does not work; `undefined` when it does. `node` is the path of a Node program that must run inside. */
+/** Why a sandbox does not work; `undefined` when it does. `node` is the path of the executable `node`, which must run inside. */
 export async function sandboxFault(
   sandbox: Sandbox,
   workspace: Workspace,

@@ -19,9 +19,10 @@ const retryMs = 20
 
 /**
  * The memory of the processes, in bytes. Counts the memory of each process alone, resident or swapped. Also counts, once, memory that processes share
- * or that only a descriptor holds (memfd, anonymous shared mappings, System V). Leaves out files in `/tmp` and `/dev/shm`. Memory in transit through
- * a socket or detached is left out too, but the filter prevents it in a sandbox that is counted in this way. All threads of a process share one table
- * of open files, since the filter prevents another. `Infinity` if there is too much to inspect, or if a living process cannot be inspected.
+ * or that only a descriptor holds (memfd, anonymous shared mappings, System V). Leaves out files in `/tmp` and `/dev/shm`. Leaves out memory that is
+ * on its way through a socket, and System V segments that no process has attached: in a sandbox whose memory is counted here, the filter of system
+ * calls refuses the former, and all of the latter but small ones. Reads the open files of only one thread of each process, because the filter makes
+ * all threads share them. Returns `Infinity` if there is too much to inspect, or if a living process cannot be inspected.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0

@@ -19,7 +19,7 @@ interface Rule {
   readonly argument?:
     | { readonly index: number; readonly mask: number; readonly value: number }
     | { readonly index: number; readonly above: number }
-  /** The call makes memory that no process shows. It is refused when we count memory by looking at processes, instead of the kernel. */
+  /** Set for a call that makes memory which no process shows. It is refused when we count memory process by process, because the kernel does not. */
   readonly isHiddenMemory?: true
   /** Set for a call that a runner in a container needs to make sandboxes. The call is refused only inside sandboxes. */
   readonly isForMakingSandboxes?: true
@@ -249,8 +249,8 @@ const numbers = {
 export type CallName = keyof typeof numbers
 
 /**
- * In a sandbox, calls with higher numbers fail as if they did not exist, because nobody has reviewed them. That excludes x32 too, whose numbers are
- * far above.
+ * In a sandbox, system calls with higher numbers than this fail as if they did not exist, because nobody has reviewed them. The calls of x32 fail
+ * too, because their numbers are far higher.
  */
 const lastKnown = 466
 

@@ -111,7 +111,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
-    // While read models are being rebuilt, a mirror that is still needed may be removed. It is then cloned again.
+    // While read models are being rebuilt, `projects` may lack a project, so that its mirror is removed. The mirror is then cloned again.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>

@@ -98,7 +98,7 @@ export function openSnapshots(deps: Deps): Snapshots {
       if (!session || !archive) return false
       const folders = agents[session.agent]?.sessionFolders ?? []
       await removeFolders(homeDir, folders, path)
-      // Without a sandbox, the name of a session's folder contains the path of the workspace, and so the id of the task.
+      // Without a sandbox, the name of a session's folder contains the path of the workspace, and so a task's id: that of `origin` in its snapshot.
       const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
       return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
     },

@@ -253,7 +253,7 @@ function freezer({ settled, isOver, end }: Freezable) {
       await exited
       return 'ended'
     },
-    /** If the sandbox is frozen, freezes it again. This ends the processes that have come below the first process since then. */
+    /** If the sandbox is frozen, freezes it again. This ends the processes that have come below the first process since the last freeze. */
     again(): void {
       if (isFrozen && !isOver()) void freezeNow()
     },

@@ -164,8 +164,8 @@ export async function openControlGroups(
 }
 
 /**
- * For version 2: moves the processes of the server to a subgroup, and makes the kernel count the memory of the groups below `folder`. Returns the
- * folder in which sandboxes get their groups.
+ * For version 2 of control groups: moves the processes of the server to a subgroup, and makes the kernel count the memory of the groups below
+ * `folder`. Returns the folder in which sandboxes get their groups.
  */
 async function opened(folder: string): Promise<string | { readonly why: string }> {
   const plan = planGroups(await stateOf(folder), await kin())

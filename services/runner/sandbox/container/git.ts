@@ -18,7 +18,7 @@ const idleMs = 20_000
 const folderInside = '/run/flightdeck'
 const nodeInside = '/opt/flightdeck/node'
 
-/** A container that takes calls. */
+/** A container that takes calls of git at `socketPath`. */
 interface ReadyContainer {
   readonly socketPath: string
   readonly container: StartedContainer

@@ -14,7 +14,7 @@ export interface ContainerOptions {
   readonly runnerId: string
   /** Folders of this process, with their paths on the engine's machine; if empty, both see the same paths. */
   readonly shared: Readonly<Record<string, string>>
-  /** The path of a Node program, on this machine or in the image. */
+  /** The path of the executable `node`, on this machine or in the image. */
   readonly node: string
   /** The user of this process, who owns the files of workspaces without a separate owner. */
   readonly ownUser: SandboxUser

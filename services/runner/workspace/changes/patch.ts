@@ -82,7 +82,7 @@ interface Count {
 
 const noCount: Count = { additions: 0, deletions: 0, binary: false }
 
-/** Parses the records before the patch: fields that end with NUL, and an empty last one. */
+/** Parses the records that git prints before the patch. Each field ends with NUL; an empty field ends the records. */
 function readSummary(maxFiles: number) {
   const changes: Change[] = []
   const counts = new Map<string, Count>()

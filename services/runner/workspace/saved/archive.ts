@@ -106,7 +106,7 @@ async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<
   return tar && readTar(tar)
 }
 
-/** Everything below a folder that is not itself a folder, in order. */
+/** The paths of everything below `folder` except folders, in order. */
 async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenerator<string> {
   const at = await lstat(join(root, folder)).catch(() => undefined)
   if (!at?.isDirectory()) return

@@ -5,7 +5,7 @@ import { reasonOf } from '../../api/fault.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from './projectsApi.ts'
 import { texts } from './texts.ts'
 
-/** Until `isLoading` is false, it is unknown whether the repository `exists`. `add` returns the project, or `null` when it could not be created. */
+/** `exists` says whether there is a sample repository, once `isLoading` is false. `add` returns the new project, or `null` if that failed. */
 export function useSampleProject() {
   const { data, isLoading } = useRepositoriesQuery()
   const [create, { isLoading: adding, error }] = useCreateProjectMutation()

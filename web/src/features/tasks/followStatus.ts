@@ -29,7 +29,7 @@ export function followStatus() {
       else if (!connectionChanged.match(action) || action.payload.status !== 'connected') return
       else if (wasConnected) dispatch(fetchLists())
       else wasConnected = true
-      // One fetch brings new tasks, counts, branches and pull requests, including changes between the first fetch and the start of the connection.
+      // After many actions, the lists are fetched once: new tasks, counts, branches and pull requests, with what changed before the connection began.
       if (isWaiting) return
       isWaiting = true
       await delay(minIntervalMs)

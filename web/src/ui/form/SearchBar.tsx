@@ -76,7 +76,7 @@ function Step(props: ComponentProps<typeof IconButton>) {
   return <IconButton {...props} size="row" className="flex-none max-md:size-11!" />
 }
 
-/** Selects the last search text, so that typing replaces it. */
+/** Focuses the field, and selects the last search text, so that typing replaces it. */
 function takeFocus(input: HTMLInputElement | null): void {
   input?.focus()
   input?.select()

@@ -48,7 +48,7 @@ export function useModal(open: boolean, onClose: () => void) {
     if (dialog === null) return
     if (open && !dialog.open) {
       dialog.showModal()
-      // No dangerous action may be one keystroke away.
+      // The safe button gets the focus, because no dangerous action may be one keystroke away.
       dialog.querySelector<HTMLElement>('[data-safe]')?.focus()
     }
     if (!open && dialog.open) dialog.close()

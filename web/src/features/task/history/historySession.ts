@@ -100,7 +100,7 @@ interface Session extends Collaborators {
   replayed: ReplayView | null
   next: string | undefined
   reading: boolean
-  /** Whether something happened while a page was being read. */
+  /** Whether the task may have new events since the reading of the last page began, so that another page must be read. */
   stale: boolean
   /** The moment to show as soon as it is loaded. */
   requested: string | null

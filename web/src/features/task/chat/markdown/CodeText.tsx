@@ -7,7 +7,7 @@ export function CodeText({ code, language }: { readonly code: string; readonly l
   const lines = useMemo(() => highlight?.(code, language) ?? null, [highlight, code, language])
   if (lines === null) return code
   return lines.map((spans, line) => (
-    // Lines are only identified by number.
+    // A line has no key but its number.
     <Fragment key={line}>
       {line > 0 && '\n'}
       {spans.map(({ text, className }, index) => (
