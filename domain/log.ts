@@ -48,7 +48,7 @@ export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly k
 
 export type LogCommand =
   | { readonly type: 'BeginLog'; readonly logId: string }
-  /** Begins a later epoch; `tree` is signed for that epoch. */
+  /** Begins a later epoch of the log. `tree` is the tree over the restored events, signed for that epoch. */
   | { readonly type: 'RestoreLog'; readonly epoch: number; readonly tree: RestoredTree }
 
 function decide(command: LogCommand, state: LogState): Decision<LogEvent> {

@@ -305,7 +305,7 @@ async function main(): Promise<void> {
   if (standalone) {
     const work = { config, logger: log, progress: printOver }
     const answer = await Promise.race([standalone(work), asked])
-    // Unfinished output is in temporary files, which the next run removes.
+    // A signal ended the wait before there was an answer. Exiting now leaves only temporary files, which the next run removes.
     if (!answer) process.exit(1)
     tell(answer)
     return

@@ -51,7 +51,7 @@ export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilitie
   faults: ['not_found'],
 })
 
-/** A part of a file's path. */
+/** The text to search for: a part of a file's path. */
 export const FileSearch = Text.max(abilityLimits.searchLength).default('')
 /** Paths of files. First come the files whose own name matches the search, then those for which only a folder's name matches. */
 export const FoundFiles = z.array(z.string())

@@ -157,7 +157,9 @@ const Withheld = z
   .pipe(z.array(z.enum(contentCategories)))
 
 const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-/** The sizes in seals that somebody has kept. The bundle then contains proofs for the log at these sizes. The parameter may be repeated. */
+/**
+ * Sizes of the log, from seals that somebody has kept. The bundle contains a proof for the log at each of these sizes. The parameter may be repeated.
+ */
 const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
 
 /**

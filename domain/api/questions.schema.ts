@@ -32,7 +32,7 @@ export const ShownQuestion = z.object({
   answeredBy: z.string().nullable(),
   /** How the agent gets the answer: at once, or with the message that starts its next turn. */
   delivery: z.enum(['agent', 'next_turn']).nullable(),
-  /** Whether the agent got the answer while it was waiting for it. */
+  /** Whether the answer reached the agent while the agent waited for it. */
   isDelivered: z.boolean(),
   position: Position,
   version: z.number(),

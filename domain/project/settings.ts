@@ -38,7 +38,7 @@ export interface ProjectService {
 export interface ProjectSettings {
   /** A command that runs once in each new workspace; empty for none. */
   readonly setupCommand: string
-  /** Environment variables of everything that runs. One named `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
+  /** Environment variables of everything that runs. A variable named `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /**
    * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`. An entry `owner/name` is a repository of the

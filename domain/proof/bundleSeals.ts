@@ -223,7 +223,7 @@ function foundFaults() {
   }
 }
 
-/** The heads of a seal, and whether they are signed. If no known key signed the seal, words for its signer. */
+/** The heads of a seal, and whether they are signed. If no known key signed the seal, returns instead a text that says who signed it. */
 function signedSeal(
   { note, heads: headsNote, claimed }: OutsideSeal,
   identity: LogIdentity,

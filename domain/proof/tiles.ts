@@ -68,7 +68,7 @@ export function settle(sha256: Sha256, tree: TiledTree): void {
   }
 }
 
-/** The root of a tree after `settle`. The tiles of `edgeOf` must be in memory. */
+/** The root of a tree for which `settle` was called. `tiles` must have at least the tiles of `edgeOf`. */
 export function rootOfTiles(sha256: Sha256, { size, tiles }: Pick<TiledTree, 'size' | 'tiles'>): Hash {
   const hashes = nodesOf(0, size).map((node) => {
     const hash = nodeIn(sha256, tiles.get(tileName(tileOf(node))), node)

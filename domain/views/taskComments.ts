@@ -26,7 +26,7 @@ export interface TaskCommentDocument extends ViewDocument {
   readonly order: string
 }
 
-/** The events because of which the comment must be updated. */
+/** The types of events after which the task's comment at the code host must be updated. */
 export const toldToIssues = [
   'ExecutionRequested',
   'ExecutionStarted',

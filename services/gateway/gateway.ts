@@ -287,7 +287,7 @@ function pageViewRoutes(): readonly Route<GatewayServices>[] {
   }
   return [
     route(countPageView, seldomEnough, async ({ body }, { emit }) => {
-      // Maps unknown routes to a known one, so that clients cannot create labels of metrics.
+      // Maps unknown routes to a known route, so that clients cannot create labels of metrics.
       emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
       return { success: true as const }
     }),

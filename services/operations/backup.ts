@@ -62,7 +62,10 @@ const sealsName = 'seals.ndjson'
  * either.
  */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
-/** Folders to copy. Blobs are named by their hash; the local code host's folder, which does not exist with GitHub, gets one hash for everything. */
+/**
+ * The folders that a backup copies. The name of a blob is its hash. The folder of the local code host gets one hash for all its files; it does not
+ * exist when the code host is GitHub.
+ */
 const trees = ['blobs', 'codehost'] as const
 /** The name of a private key that data folders of earlier versions contain unencrypted. It is copied only together with the master key. */
 const hostKeyName = 'app.private-key.pem'

@@ -47,8 +47,8 @@ interface Checked {
 }
 
 /**
- * Checks a bundle with the given keys. If no keys are given, uses those in the file of known keys; if that file has none, uses the keys of the bundle
- * that this one is compared with.
+ * Checks a bundle with the given keys. Without given keys, uses the keys in the file of known keys. If that file has no keys either, uses `beside`,
+ * the keys of the bundle with which this bundle is compared.
  */
 function check(
   file: string,

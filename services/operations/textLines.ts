@@ -6,7 +6,7 @@ const longestLine = 64 * chunkBytes
 /** Stands for a line that is too long or not text. No line of a valid bundle is equal to it. */
 const noLine = '\u0000'
 
-/** The lines of a file, one at a time, without their newlines. The last one is the text after the last newline, which may be empty. */
+/** The lines of a file, one at a time, without their newlines. The last line is the text after the last newline, which may be empty. */
 export function* textLines(file: string): Generator<string> {
   const descriptor = openSync(file, 'r')
   try {

@@ -41,11 +41,14 @@ function hearRunners(
 
 export interface Agents {
   /**
-   * Every agent, as reported by the connected runner that can do most for it. If no runner has reported yet, waits for one, at most as long as a
-   * connected runner may be silent.
+   * Every agent, as reported by the connected runner that can do most for it. Before the first report of a runner, waits for that report, at most as
+   * long as a connected runner may be silent.
    */
   read(): Promise<readonly AgentState[]>
-  /** Why no connected runner can run the agent, in the sentence that `read` gives for it; `null` when one can, or when none has reported yet. */
+  /**
+   * Why no connected runner can run the agent, in the sentence that `read` gives for it; `null` when a runner can run it, or when no runner has
+   * reported yet.
+   */
   whyNone(name: AgentName): string | null
   /** Whether a key is all that the agent lacks, and somebody who would pay for its run has one. */
   runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>

@@ -104,7 +104,7 @@ export function asked(
   return { repository, viewer, origin, answer: repositoryAnswer(host, origin, repository, viewer) }
 }
 
-/** The repository in the path, with the values that describe its parts. Throws Refusal 401 and 404. */
+/** The repository in the path, as the `About` from which answers about its parts, such as pull requests, are made. Throws Refusal 401 and 404. */
 export function aboutAsked(ctx: Context & { params: Record<string, string> }, host: Host): About {
   const { repository, answer, origin } = asked(ctx, host)
   return aboutOf(host, origin, repository, answer)

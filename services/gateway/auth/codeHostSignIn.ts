@@ -268,7 +268,10 @@ const Answer = z.object({
   error: z.string().optional(),
 })
 
-/** Whether the query answers the state. It may also report an installation, if the person installed the App on the way. */
+/**
+ * Whether `query` answers the request with the state `expected`. The query may also report an installation, if the person installed the App on the
+ * way.
+ */
 function answers(query: unknown, expected: OAuthState | undefined): boolean {
   const answer = Answer.safeParse(query)
   if (!answer.success || expected === undefined) return false

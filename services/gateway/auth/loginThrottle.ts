@@ -1,4 +1,4 @@
-/** Slows down password guessing: after some failed attempts, each further one has to wait twice as long as the one before. */
+/** Slows down password guessing: after some failed attempts, each further attempt has to wait twice as long as the attempt before. */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
 import { networkOf } from '#platform/http/clientNetwork.ts'
@@ -13,7 +13,7 @@ export interface LoginThrottle {
   /** Throws `rate_limited`, with the time to wait, when attempts on the account or from the address have failed too often. */
   check(trying: Trying): Promise<void>
   failed(trying: Trying): Promise<void>
-  /** Records a successful attempt: failures of the account are forgotten, those of the address are not. */
+  /** Records a successful attempt. Forgets the failed attempts of the account, but not those of the address. */
   succeeded(trying: Trying): Promise<void>
 }
 

@@ -192,7 +192,7 @@ async function passOn(
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   const answered = await serving.apps.send(sandbox, pass.port, outgoing, (sent) => {
     response.once('close', () => sent.destroy())
-    // Faults here are those of the app, or of a browser that has gone; both are handled elsewhere.
+    // `pipeline` fails when the app fails or when the browser has gone. Both are handled elsewhere.
     if (hasBody) pipeline(request, sent, () => undefined)
     else sent.end()
   })

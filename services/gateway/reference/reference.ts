@@ -16,8 +16,8 @@ const isAddress = (path: string): path is keyof ReturnType<typeof answers> =>
   path === '/api/openapi.json' || path === '/api/docs'
 
 /**
- * Serves `GET /api/openapi.json` and `GET /api/docs` to anybody; other requests pass. Both are made at the first request, so that the start does not
- * wait.
+ * Serves `GET /api/openapi.json` and `GET /api/docs` to anybody; other requests pass. Both answers are made at the first request for one of them, so
+ * that the start of the server does not wait.
  */
 export function reference(): Middleware {
   let made: ReturnType<typeof answers> | undefined

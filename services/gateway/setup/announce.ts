@@ -50,8 +50,8 @@ const fineGrained =
   'The rights of a fine-grained token cannot be listed. The one in GITHUB_TOKEN needs Contents, Pull requests and Issues (read and write), Actions and Commit statuses (read), and Workflows (read and write) for changes of workflow files.'
 
 /**
- * The operator's line about GITHUB_TOKEN, so that a token that is refused or lacks permissions is reported before somebody signs in. `null` if there
- * is nothing to report, or no such token. Never throws a fault of the code host.
+ * The operator's line about `GITHUB_TOKEN`, so that a token that is refused or lacks permissions is reported before somebody signs in. `null` if
+ * there is nothing to report, or if no `GITHUB_TOKEN` is set. Never throws a fault of the code host.
  */
 export async function ownTokenLine(
   { ownToken, tokenScopes }: Pick<CodeHost, 'ownToken' | 'tokenScopes'>,

@@ -1,6 +1,6 @@
 /**
- * Finds deliveries that did not reach us, at a start and every ten minutes, and records them like the webhook's route. The code host tries each
- * delivery once and keeps it for three days. Recorded deliveries are not fetched again, so an aborted round is continued by the next.
+ * Finds deliveries that did not reach us, at a start and every ten minutes, and records them as the webhook's route would have done. The code host
+ * tries each delivery once and keeps it for three days. Recorded deliveries are not fetched again, so an aborted round is continued by the next.
  */
 import { z } from 'zod'
 import { deliveredEvents } from '#domain/webhookDelivery.ts'

@@ -45,7 +45,7 @@ export interface Reader extends FeedbackDeps {
   readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
   /** When a part of each review was first seen, in ms of the monotonic clock. */
   readonly waiting: LRUCache<string, number>
-  /** For each task: whether there was a hint since the last reading, and when a hint last caused one. */
+  /** For each task: whether a hint has come since the last reading, and when a hint last caused a reading. */
   readonly hints: LRUCache<string, { isNew: boolean; readAt: number }>
 }
 
@@ -111,7 +111,7 @@ export async function record(
         await receive(cutContent(content), null)
       })
   } catch (fault) {
-    // A deleted task, or one with an unreadable history, does not stop the others.
+    // A task that is deleted, or whose history is unreadable, does not stop the reading for the other tasks.
     if (!(fault instanceof Fault || fault instanceof UnreadableEvent)) throw fault
     if (!(fault instanceof Fault && fault.code === 'not_found'))
       logger.warn({ err: fault, taskId }, 'failed to record feedback on a pull request')

@@ -22,7 +22,7 @@ export interface Mentions<Comment> {
 export interface LeftOut {
   /** People with an account on this server, the latest writer first. */
   readonly known: readonly IssueRequest['author'][]
-  /** Whether any comment was left out, by whomever. */
+  /** Whether any comment was left out: of a person in `known`, or of somebody without an account on this server. */
   readonly isAnybody: boolean
 }
 

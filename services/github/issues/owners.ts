@@ -39,7 +39,7 @@ export class OwnerLimited extends CodeHostFault {}
 
 /**
  * Whether a person may use this server and push to a repository. The person's own access decides, as it does when their task is pushed. Throws when
- * that is unknown for now.
+ * the answer is unknown for now.
  */
 export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
   try {
@@ -86,8 +86,8 @@ async function othersOf(
 
 /**
  * Whether an issue belongs to another project of the same repository. The oldest project with a rule gets new issues. An issue that became a task
- * stays with its project, whatever happens to its owner's access. A project that accepted an issue without making the task yet, or that would accept
- * it, counts only while its owner may push: otherwise it could keep issues from the repository's team.
+ * stays with its project, even if the project's owner loses access. A project that accepted an issue without making the task yet, or that would
+ * accept it, counts only while the project's owner may push: otherwise it could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)

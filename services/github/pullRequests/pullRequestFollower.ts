@@ -71,7 +71,7 @@ interface Follower {
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>
-  /** Starts requests when an access has rested. */
+  /** Calls `pump` as soon as an access may be used again. */
   readonly waking: Rounds
   /** When the pull requests of a person with an open client, or of an open task, were last queued, by the id of the person or task. */
   readonly lookedAt: Map<string, number>
@@ -225,7 +225,7 @@ function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   return false
 }
 
-/** Starts as many requests as allowed, and runs again when the next one is allowed. */
+/** Starts a request for each access that may be used now, up to `requestsAtOnce`, and wakes when the next access may be used again. */
 function pump(follower: Follower): void {
   const { busy, resting } = follower
   if (follower.isStopped) return
@@ -295,7 +295,7 @@ async function stillOf(
   return now.filter(isMine)
 }
 
-/** Whether a fault is one of the access or of our engines, rather than of a single pull request. */
+/** Whether a fault concerns every pull request that is read with this access, because it comes from the access or from one of our engines. */
 const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 

@@ -18,8 +18,8 @@ export interface ReadRequest {
 
 export interface ReadQueue {
   /**
-   * Adds a pull request; one that is in the queue keeps its place, and one that is being read is read once more afterwards. `false` when the queue is
-   * full.
+   * Adds a pull request. If it is in the queue already, it keeps its place; if it is being read, it is read once more afterwards. Returns `false`
+   * when the queue is full.
    */
   add(request: ReadRequest): boolean
   /** The holders of the accesses with which the waiting pull requests are to be read. */

@@ -24,8 +24,8 @@ export type ReadOutcome =
       readonly kind: 'read'
       readonly found: readonly Found[]
       /**
-       * Pull requests that the installation cannot see, to be read with the owners' own accesses. One is recorded as missing only if its owner cannot
-       * see it either.
+       * Pull requests that the installation cannot see, to be read with the owners' own accesses. A pull request is recorded as missing only if its
+       * owner cannot see it either.
        */
       readonly unseen: readonly ReadRequest[]
     }

@@ -65,7 +65,7 @@ export async function startWriting(
 }
 
 const maxResting = 2_000
-/** How long an owner waits if the code host does not say. */
+/** How long requests for an owner wait if the code host does not say how long. */
 const restMs = 60_000
 
 /** Owners for whom the code host accepts no requests for now. */

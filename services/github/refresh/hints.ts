@@ -17,7 +17,7 @@ export interface Hints {
 }
 
 export interface HintTimes {
-  /** The time between a hint and the reading, so that a burst of hints causes one reading. */
+  /** The time between a hint and the reading that it causes, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
   /** The least time between two readings of an id that are caused by `now and then` hints. */
   readonly minIntervalMs: number
@@ -81,7 +81,7 @@ export interface HintedWorkOptions {
 /** Works on one id after the other until it is stopped. Adding waits for room, so that a burst loses nothing. */
 export function hintedWork({ times, max, workOn }: HintedWorkOptions): HintedWork {
   const hinted = hints(times, max)
-  /** How many ids were taken out, and may have to be put back. */
+  /** How many ids were taken out of `hinted` and are not done yet. They may have to be put back. */
   let taken = 0
   let isStopped = false
   let rouse = (): void => undefined

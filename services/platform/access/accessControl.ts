@@ -17,7 +17,8 @@ export interface AccessControl {
   allows(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
   /**
    * Checks that the person still has access. Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be
-   * queried and no longer accepts their token, and `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
+   * queried and no longer accepts their token, and `code_host_unavailable` when the code host has not answered for too long. Results are cached for a
+   * while.
    */
   check(userId: string): Promise<void>
   /** Whether `ADMINS` lists the person, or whether they are the owner of the token in single-user mode. */

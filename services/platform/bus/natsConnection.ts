@@ -38,7 +38,7 @@ const connectMs = 5_000
 const retryPauseMs = 250
 const callTimeoutMs = 5_000
 const readyMs = 2_000
-// The time between pings. A silently dead connection is detected within three of them.
+// The time between two pings to the server. A connection that is silently dead is noticed after at most three of these pauses.
 const pingMs = 4_000
 const pingsUnanswered = 2
 

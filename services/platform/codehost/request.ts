@@ -17,7 +17,7 @@ import { acceptedPermissions, missingSentence, credentials, type Credential } fr
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
-/** No limit of GitHub lasts longer, so a longer wait comes from a proxy, or is a mistake. */
+/** The rate limits of GitHub end within a day. A longer wait was asked for by a proxy or by mistake, and is cut to a day. */
 const longestWaitMs = 86_400_000
 /** The wait when the host only says that requests come too fast. */
 const untoldWaitMs = 60_000

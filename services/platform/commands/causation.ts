@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
-/** The commands, which record `origin` as the cause unless the caller gives another. */
+/** Returns commands that record `origin` as their cause unless the caller gives another cause. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
     ...commands,

@@ -26,7 +26,10 @@ export function isGitHubNamed(values: Variables): boolean {
 
 const isAppNamed = (values: Variables): boolean => namesOfApp.some((name) => values[name] !== undefined)
 
-/** Whether a token is configured but unused: with an App, people sign in through it, and the local code host has its own tokens. */
+/**
+ * Whether `GITHUB_TOKEN` is set but unused. It is unused with an App, through which people sign in, and with the local code host, which has its own
+ * tokens.
+ */
 export function isTokenUnused(values: Variables): boolean {
   return values.GITHUB_TOKEN !== undefined && (isAppNamed(values) || !isGitHubNamed(values))
 }

@@ -163,8 +163,8 @@ export const toolchains = z.string().transform((listed, { addIssue }): Toolchain
   return known
 })
 /**
- * The private addresses that sandboxes may reach if their project lists them. `1` allows every address that the project lists in numbers. A host name
- * allows the project to list this host by name.
+ * The private addresses that sandboxes may reach if their project lists them. `1` allows all addresses that a project lists as numbers, such as
+ * `10.0.0.7`. A host name allows a project to list that host by its name.
  */
 export const privateEgress = z.string().transform((listed, { addIssue }) => {
   const entries = listOf(listed).map((name) => name.replace(/\.$/, ''))

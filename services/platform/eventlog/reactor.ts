@@ -1,5 +1,6 @@
 /**
- * Follows the log: passes events on to a handler, and stores a mark, the position up to which events were handled. The next start continues there.
+ * Follows the log: passes events on to a handler, and stores a mark, which is the position up to which events were handled. The next start continues
+ * after that position.
  */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
@@ -23,7 +24,7 @@ export interface Reaction {
   readonly filter: EventFilter
   /** The most events that are passed on at once. */
   readonly batch?: number
-  /** Handles events. If it throws, or after a crash, it gets the same events again, so doing it twice must do no harm. */
+  /** Handles events. After it has thrown, and after a crash, it gets the same events again, so handling an event twice must do no harm. */
   readonly handle: HandleEvents
   /** Whether everything that was passed on is done, in case `handle` only queues it. Until then, no mark is stored. */
   readonly isDone?: () => boolean

@@ -224,7 +224,10 @@ async function append(
   return { kind: 'appended', positions: await positionsOf(store, stream, events) }
 }
 
-/** The positions of appended events. The server returns only that of the last event, and sometimes not even that, so the events are read. */
+/**
+ * The positions of appended events. The server returns only the position of the last event, and sometimes not even this position, so the events are
+ * read.
+ */
 async function positionsOf(
   store: Connected,
   stream: string,

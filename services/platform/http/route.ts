@@ -152,7 +152,7 @@ function keyOf(context: Context): string {
   return key
 }
 
-/** The UUID of a write that is not a call under `mount`; `undefined` without an `Idempotency-Key`. */
+/** The command id of a write that `mount` does not serve; `undefined` without an `Idempotency-Key`. */
 export function keyedCommandId(context: Context, identity: Identity): string | undefined {
   const key = keyOf(context)
   return key === '' ? undefined : commandIdOf(key, identity, `${context.method} ${context.path}`)

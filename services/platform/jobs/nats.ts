@@ -229,8 +229,8 @@ function subjectOf({ kind, id }: Job): string {
 }
 
 /**
- * A name as a part of a subject, which may not contain dots, blanks or wildcards: the name itself or, if it has other characters than letters, digits
- * and `-` or is too long, a hash of it.
+ * Converts a name to a part of a subject. A name of at most 100 letters, digits and `-` stays as it is. Any other name becomes a hash, because a part
+ * may not contain dots, blanks or wildcards.
  */
 function partOf(name: string): string {
   if (/^[A-Za-z0-9-]{1,100}$/.test(name)) return name

@@ -26,8 +26,8 @@ export interface Kept {
 /** The operations of JetStream that the port needs. Each is answered within `timeoutMs` (5,000), or throws `EngineUnavailable`. */
 export interface Streams {
   /**
-   * Appends a message if the last message of the subject is `after` (0: if there is none); otherwise returns `conflict`. `once` is the id of the
-   * message: repeating it within 2 minutes does nothing.
+   * Appends a message if the sequence number of the subject's last message is `after` (0: the subject has no message); otherwise returns `conflict`.
+   * `once` is the id of the message: repeating it within 2 minutes does nothing.
    */
   append(
     name: StreamName,

@@ -1,7 +1,7 @@
 /**
  * A durable work queue. A job is delivered to one worker at a time, again when its lease expires, and is removed when it is acknowledged. Slots are
- * shared fairly: nobody gets all slots of a worker, and the next job is that of the person with the fewest running jobs and, among those, of the one
- * served longest ago, as far as the queue knows. Tested by `tests/contracts/jobs.spec.ts`.
+ * shared fairly: nobody gets all slots of a worker. The next job is a job of the person with the fewest running jobs. Among several such people, the
+ * person who was served longest ago comes first, as far as the queue knows. Tested by `tests/contracts/jobs.spec.ts`.
  */
 
 import type { Position } from '#domain/kernel/event.ts'
@@ -28,8 +28,8 @@ export interface Delivery {
   /** Renews the lease. Rejects with `LeaseLost` when the lease was lost: work on the job must then stop. */
   working(): Promise<void>
   /**
-   * Frees the job's slot while it waits for a person; the job then counts in no share. When the job continues, more than `concurrency` jobs may run
-   * for a while.
+   * Frees the job's slot while the job waits for a person, and no longer counts the job among the person's running jobs. When the job continues, more
+   * than `concurrency` jobs may run for a while.
    */
   waits(isWaiting: boolean): void
   /** Marks the job as done, so that it is not delivered again. Does nothing when the lease was lost. */

@@ -22,7 +22,10 @@ export interface Collection {
   readonly indexes: readonly (readonly string[])[]
 }
 
-/** A write; `position` is that of the last event that is part of the document. A removal stores its position, so that an older put does nothing. */
+/**
+ * A write; `position` is the position of the last event that is part of the document. A removal stores its position, so that an older put does
+ * nothing.
+ */
 export type Change =
   | {
       readonly kind: 'put'

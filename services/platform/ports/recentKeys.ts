@@ -4,8 +4,8 @@
  */
 export interface RecentKeys {
   /**
-   * Stores the digest under the key unless the key already has one. Returns the stored digest, and whether it was there before. Concurrent calls are
-   * serialized.
+   * Stores the digest under the key unless the key already has one. Returns the digest that is now stored, and whether it was stored before this
+   * call. Concurrent calls are serialized.
    */
   remember(key: RecentKey, digest: string): Promise<{ readonly digest: string; readonly again: boolean }>
   ready(): Promise<void>

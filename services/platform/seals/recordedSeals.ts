@@ -47,7 +47,7 @@ export async function readableSeal(store: Streams, identity: LogIdentity): Promi
 
 const page = 500
 
-/** The seals of the epoch from a revision on, in order, without unreadable ones. */
+/** The readable seals of the epoch, from a revision on, in order. */
 export async function* sealsFrom(
   store: Streams,
   { epoch }: Pick<LogIdentity, 'epoch'>,

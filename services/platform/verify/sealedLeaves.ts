@@ -1,5 +1,5 @@
 /**
- * Finds the records of the log that differ from the sealed ones. Compares the log with the stored leaves of the hash tree, after checking that the
+ * Finds the records of the log that differ from the sealed records. Compares the log with the stored leaves of the hash tree, after checking that the
  * leaves match a seal.
  */
 import { comparePositions } from '#domain/kernel/event.ts'
@@ -35,8 +35,8 @@ interface Actual {
 }
 
 /**
- * The records that differ from those under the seal of the claim; `undefined` when the stored leaves do not match that seal, so that no record can be
- * named. The first `intact` events are known to be unchanged.
+ * Compares the records of the log with the leaves under the seal of `claim`, and returns the records that differ. Returns `undefined` when the stored
+ * leaves do not match that seal, so that no record can be named. The first `intact` events are known to be unchanged.
  */
 export async function leafFaults(
   stores: Stores,

@@ -208,7 +208,7 @@ async function withoutBeginning(
   return faults
 }
 
-/** The readable events of the batch, and for each stream with unreadable events the first of these. */
+/** The readable events of the batch, and for each stream with unreadable events its first unreadable event. */
 async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   const opened = await Promise.allSettled(stored.map(fold.log.open))
   const cut = await withoutBeginning(fold, stored)

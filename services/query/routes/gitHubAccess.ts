@@ -62,7 +62,7 @@ export async function accessOf(
   if (answer.installations === null || !(await isTheirs(sources, token, returned)))
     throw new Fault('install_callback')
   if (answer.more > 0) return answer
-  // The person has the installation, so the answer without it is outdated and must be read again.
+  // The person has this installation, but `answer` does not list it. So `answer` is outdated and must be read again.
   access.forget(name, answer)
   return answerTo({ again: false })
 }

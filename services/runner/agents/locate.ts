@@ -38,8 +38,8 @@ export interface Machine {
 }
 
 /**
- * Finds an agent's program: the configured one, otherwise the first one on the path or in `elsewhere`. `notInstalled` is the reason that is returned
- * when there is none.
+ * Finds an agent's program: at the configured path or, if no path is configured, the first program found on the path or in `elsewhere`.
+ * `notInstalled` is the reason that is returned when no program is found.
  */
 export async function locateProgram(
   { program, variables }: Pick<AgentConfiguration, 'program' | 'variables'>,

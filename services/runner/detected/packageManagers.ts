@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
-/** The files at fixed paths of a repository. `texts` has only those whose content matters and could be read. */
+/** The files that a repository has at fixed paths. `texts` has the content of each file whose content matters and could be read. */
 export interface RepositoryFiles {
   readonly paths: ReadonlySet<string>
   readonly texts: ReadonlyMap<string, string>

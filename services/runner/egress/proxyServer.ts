@@ -291,7 +291,7 @@ async function allAddresses(host: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-/** A connection to the first address that accepts one; `undefined` when none does. */
+/** A connection to the first address that accepts a connection; `undefined` when no address does. */
 async function firstOf(
   addresses: readonly string[],
   dial: (address: string) => Promise<Socket | undefined>,

@@ -126,7 +126,7 @@ export async function setupStateOf(workspace: Workspace, command: string): Promi
   return { isDone: digest === digestOf(command), untold: untold === undefined ? undefined : Number(untold) }
 }
 
-/** Records that a setup has begun. If nothing else is recorded later, the setup may have left anything. */
+/** Records that a setup has begun. If its success is never recorded, nobody knows what the setup has left in the workspace. */
 export const markSetupBegun = (workspace: Workspace): Promise<void> => writeFile(markerOf(workspace), '')
 
 export async function markSetUp(

@@ -190,7 +190,7 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
   return `GitHub no longer shows ${full} to ${viewerOf(codeHost)}: either it was deleted or moved, or ${codeHost.ownToken === undefined ? 'your' : 'its'} access was taken back. The work is kept. Ask for access if it is still there, then continue.`
 }
 
-/** Whether the host hides the repository from the App's own token too; `false` when there is none, or the host does not say. */
+/** Whether the host hides the repository from the App's own token too; `false` when there is no such token, or when the host does not say. */
 async function isHiddenFromApp(
   codeHost: Checking['codeHost'],
   { access, installed }: RepositoryAccess,

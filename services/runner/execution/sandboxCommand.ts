@@ -112,7 +112,7 @@ export async function withCommandHome<T>(
   name = 'command-home',
 ): Promise<T> {
   const { taskId, dir, owner } = workspace
-  // The folder is beside the tree, so that it counts towards the workspace's size and is removed with it.
+  // `homeDir` is beside the tree, so that it counts towards the workspace's size and is removed with the workspace.
   const homeDir = join(dirname(dir), name)
   // A server that was killed may have left this folder.
   await removeFolder(homeDir, path)

@@ -20,7 +20,7 @@ export interface OwnServer {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** Begins to pass the events of calls to `hear`. `null` ends the turn: calls that still wait for a person are told that the turn is over. */
   follow(hear: Hear | null): void
-  /** Gives the agent the answers to its question; returns `false` when it no longer waits for them. */
+  /** Gives the agent the answers to its question; returns `false` when the agent no longer waits for the answers. */
   answer(requestId: string, answers: readonly Answer[]): boolean
   /** Whether the agent has asked for the list of this server's tools. */
   isListed(): boolean

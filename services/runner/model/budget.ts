@@ -11,7 +11,7 @@ export type BudgetLimits = BudgetConfig['run']
 type Prices = BudgetConfig['prices']
 
 export interface Budget {
-  /** Why no more requests are allowed; `undefined` while they are. Running requests are not aborted. Never fails. */
+  /** The reason why no more requests to models are allowed; `undefined` while they are allowed. Running requests are not aborted. Never fails. */
   refusal(): Promise<typeof budgetUsedUp | typeof dayBudgetUsedUp | undefined>
   spend(usage: ModelUsage): void
   /** Resolves when the usage is counted for all runners, or cannot be counted now. Never fails. */

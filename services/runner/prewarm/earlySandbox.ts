@@ -13,8 +13,8 @@ import type { Workspace } from '../workspace/workspace.ts'
 
 export interface EarlySandbox {
   /**
-   * Opens the sandbox for a workspace whose folders exist, and closes one that was opened before. A fault is logged; the turn then opens its own
-   * sandbox.
+   * Opens the sandbox for a workspace whose folders exist, and closes the sandbox that an earlier call opened. A fault is logged; the turn then opens
+   * its own sandbox.
    */
   open(workspace: Workspace, repositoryUrl: string): void
   /** Returns the sandbox if it was opened for the agent that `needed` describes; otherwise closes it. */

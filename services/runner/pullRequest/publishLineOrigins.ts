@@ -31,8 +31,8 @@ const notesTimeoutMs = 20_000
 const maxCommits = 20
 
 /**
- * Publishes the notes. Returns why they are not at the host, worded to follow a colon; `null` if they are there, or if the operator wants none. Never
- * throws: a pull request does not depend on notes, and the next publication tries again.
+ * Publishes the notes. Returns the reason why the notes are not at the host, worded to follow a colon. Returns `null` if they are at the host, or if
+ * the operator wants no notes. Never throws: a pull request does not depend on notes, and the next publication tries again.
  */
 export async function publishOrigins(
   deps: Deps,

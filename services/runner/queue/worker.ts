@@ -207,7 +207,10 @@ async function measured(
 const pollIntervalMs = 1_000
 const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested', 'QuestionAnswered'])
 
-/** Passes steering messages and answers to the run. Stops the run when a person cancels it or deletes the task, or when another runner has ended it. */
+/**
+ * Passes steering messages and answers to the run. Stops the run when a person cancels the run or deletes the task, or when another runner has ended
+ * the run.
+ */
 function watchTask(
   { commands, documents, bus, logger }: Pick<RunnerEngines, 'commands' | 'documents' | 'bus' | 'logger'>,
   { payload }: Delivery['job'],

@@ -28,7 +28,7 @@ type Repository = NonNullable<Awaited<ReturnType<FindRepository>>>
 const maxAtOnce = 4
 /** The time after which nobody waits for the answer any more. */
 const longestWaitMs = 15_000
-/** How long a runner without the workspace leaves the answer to the one that has it. */
+/** How long a runner without the task's workspace waits, so that the runner with the workspace can answer first. */
 const graceMs = 1_500
 
 export function taskFiles(

@@ -47,7 +47,9 @@ export async function artifactFiles(treeDir: string, since: number): Promise<Art
   return { paths, refused, read }
 }
 
-/** The part of the folder's path that exists and is no folder, such as a link. */
+/**
+ * The first of the two folders above an artifact, `dirname(artifactFolder)` and `artifactFolder`, that exists but is no folder, for example a link.
+ */
 async function oddFolder(root: string) {
   for (const path of [dirname(artifactFolder), artifactFolder]) {
     const entry = await lstat(join(root, path)).catch(() => undefined)

@@ -108,7 +108,8 @@ async function makeWorkspace(
   if (workspace.owner)
     await request.limit?.hold(request.taskId, workspace.owner, [workspace.dir, workspace.homeDir])
   request.onPlace?.(workspace)
-  // Makes both git directories at the same time. If one fails, the other is awaited too, so that nothing runs on after the fault.
+  // Makes both git directories at the same time. If making one of them fails, this still waits for the other, so that nothing runs on after the
+  // fault.
   const made = await Promise.allSettled([
     makePrivateGit(request.git, workspace, commits),
     makeAgentGit(workspace, request, commits),

@@ -32,7 +32,7 @@ export function isOutOfHand(free: number, floors: DiskFloors, from: number): boo
 }
 
 /**
- * Whether a run is over its limit, in bytes. `first` is the size at the first count of the run. If it was over the limit already, the run may
+ * Whether a run is over its limit, in bytes. `first` is the size at the first count of the run. If `first` was over the limit already, the run may
  * continue and write 1 MiB more, so that it can make the workspace smaller.
  */
 export const isOver = (size: number, first: number, limit: number): boolean =>

@@ -365,7 +365,10 @@ export async function isFullyPushed(
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-/** The workspace of a task on this runner. It is found from its folder alone, without the project or the code host. Throws if that is impossible. */
+/**
+ * The workspace of a task on this runner. It is found from its folder alone, without the project or the code host. Throws when the folder does not
+ * name the mirror of the workspace.
+ */
 export async function workspaceAt(
   { root }: Pick<EvictionOptions, 'root'>,
   taskId: string,

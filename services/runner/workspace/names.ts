@@ -25,8 +25,8 @@ export function mirrorPath(url: string, repository: MirroredRepository): string 
 }
 
 /**
- * Whether a folder, given relative to the mirrors' folder, belongs to this repository at whatever address. False for folders that were named before
- * repositories had numbers.
+ * Whether the mirror at `path`, relative to the mirrors' folder, is of this repository, even if it was cloned from another address. False for a path
+ * from before the time when repositories had numbers.
  */
 export function isMirrorOf(path: string, repository: MirroredRepository): boolean {
   const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))

@@ -97,7 +97,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     },
     wants(tool) {
       const before = known.get(keyOf(tool.toolCallId))
-      // The agent's report of a tool describes it better than its request for permission does. So the report is used if there is one.
+      // The agent's report of a tool describes the tool better than its request for permission does, so a report that has already come is used.
       return before === undefined ? use(tool, true) : start(keyOf(tool.toolCallId), before)
     },
     written: () => written,

@@ -24,7 +24,7 @@ const other = z.object({ type: z.string().transform(() => 'other' as const) })
 const assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({ content: z.array(z.union([text, other])) }),
-  /** Set when a text is repeated as a whole before a tool call. */
+  /** Set on a line that repeats a whole text before a tool call. */
   model_call_id: z.string().optional(),
   /** Absent when a text is repeated as a whole at the end. */
   timestamp_ms: z.number().optional(),

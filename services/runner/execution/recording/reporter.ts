@@ -51,7 +51,7 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   return {
     report(...progress) {
       waiting.push(...progress)
-      // Reports that arrive during an append go into the next one together, and share its result.
+      // Reports that arrive during an append go into the next append together, and share its result.
       if (!next) {
         // A report that was refused, for example because of its size, does not prevent the next report.
         next = last.catch(() => undefined).then(flush)

@@ -57,7 +57,7 @@ export interface Snapshots {
   record(request: SnapshotRequest): Promise<void>
   /** Restores the last snapshot, files and session, into a new workspace. */
   restore(task: Saved, workspace: Workspace): Promise<RestoredWork>
-  /** Replaces the agent's sessions with those of the snapshot. False when the snapshot has no session to resume. */
+  /** Replaces the agent's sessions with the sessions in the snapshot. Returns `false` when the snapshot has no session to resume. */
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
   /** Ensures that the private git directory has a snapshot's commit. Returns a sentence if that is impossible, and otherwise `null`. */
   fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>

@@ -13,7 +13,7 @@ export interface ServiceLog {
   beginTurn(record: (text: string) => Promise<void>): Promise<void>
   /** From now on, only the last lines are kept. */
   endTurn(): void
-  /** The last lines that the service printed, without its name. */
+  /** The last lines that the service printed, without the prefix that names the service. */
   last(): string
 }
 

@@ -367,7 +367,7 @@ async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
   return found ? Number(found[1]) : undefined
 }
 
-/** The processes below the sandbox's first one, as soon as there are `count` of them; none if that takes longer than 10 s. */
+/** The processes below the sandbox's first process, as soon as there are `count` of them; none if that takes longer than 10 s. */
 async function firstOnes(root: number, count: number, isOver: () => boolean): Promise<readonly Known[]> {
   for (let waitedMs = 0; waitedMs < 10_000 && !isOver(); waitedMs += 2) {
     const [, ...below] = await processTree(root)

@@ -8,7 +8,7 @@ import type { SandboxIdentity } from './arguments.ts'
 
 interface LaunchPlan extends Pick<SandboxSpec, 'env' | 'command'> {
   readonly limits: Omit<SandboxLimits, 'wallMs'>
-  /** The folder in which the command starts. It is entered as the command's user, who may be the only one with access to it. */
+  /** The folder in which the command starts. The launcher enters it as the command's user, because perhaps only this user may enter it. */
   readonly startIn: string
 }
 

@@ -21,7 +21,7 @@ interface Entered {
   readonly environment: CommandEnvironment
   /** Descriptors that no child may get. */
   readonly inherited: readonly number[]
-  /** The first process of the sandbox once it is complete; `undefined` when it has ended. */
+  /** Resolves to the first process of the sandbox, as soon as the sandbox is complete; to `undefined` when the sandbox has ended. */
   readonly enter: () => Promise<{ readonly pid: number; readonly birth: string | undefined } | undefined>
   readonly filter: () => Buffer | undefined
   readonly group: () => SandboxGroup | undefined
@@ -106,7 +106,7 @@ async function start(
   const [line, wordPipe, filterPipe, control] = child.pipes
   if (!line || !wordPipe || !filterPipe || !control) throw new CannotStart(command)
   try {
-    // The process is in the control group before it starts anything, so everything that it starts is counted too.
+    // Puts the process into the control group before it starts anything, so that everything that it starts is counted too.
     await sandbox.group()?.add(child.pid)
   } catch (fault) {
     child.signalGroup('SIGKILL')

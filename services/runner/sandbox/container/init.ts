@@ -29,7 +29,10 @@ export type Word = 'interrupt' | 'end' | 'freeze' | 'thaw'
 /** `settled`: the processes that stay have started. */
 export type Answer = 'open' | 'settled' | 'frozen' | 'lost'
 
-/** The exit code. 125: the process could not begin; 127: the command does not exist; 137: the command was ended. Otherwise as a shell reports it. */
+/**
+ * The program of the first process. It exits with 125 if it could not begin, with 127 if the command does not exist, with 137 if the command was
+ * ended, and otherwise with the command's exit code as a shell reports it.
+ */
 const script = `
 # 2048 is O_NONBLOCK and 1 is O_WRONLY: opening does not wait for a runner that is already gone, and fails where nobody reads the answers.
 sysopen(my $line, shift @ARGV, 2048) or exit 125;

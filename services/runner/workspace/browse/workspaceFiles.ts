@@ -28,7 +28,10 @@ export function workspaceFiles(treeGit: Git, workspace: Workspace): FileSource {
   }
 }
 
-/** A child of a path, as git lists it. It may be listed as a file and also as a folder, when one has taken the place of the other. */
+/**
+ * A child of a path, as git lists it. A child may be both a file and a folder here, when a folder has replaced a file of the same name, or the other
+ * way round.
+ */
 interface Listed extends Child {
   readonly isLeaf: boolean
 }

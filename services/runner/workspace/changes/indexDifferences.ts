@@ -107,7 +107,10 @@ export async function treeDifferences(
 /** At most this many new repositories in the workspace are inspected. */
 const maxNested = 20
 
-/** The files of new repositories without a remote, such as `git init` makes, and the paths of all other repositories. */
+/**
+ * Splits new repositories in the workspace: `files` has the files of those without a remote, such as `git init` makes; `others` has the paths of all
+ * other new repositories.
+ */
 async function filesBegunHere(
   git: Git,
   workspace: Workspace,

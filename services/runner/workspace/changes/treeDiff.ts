@@ -33,7 +33,7 @@ export interface TreeDiff {
   /** The compared tree; `null` when the folder itself was read. */
   readonly tree: string | null
   readonly diffs: readonly FileDiff[]
-  /** Files that are listed but not read: large ones, nested repositories, and names that git refuses. */
+  /** Files that are listed but not read: large files, nested repositories, and files whose names git refuses. */
   readonly unread: readonly ChangedFile[]
   /** How many files differ, including those that are not listed. */
   readonly total: number

@@ -24,7 +24,7 @@ export interface Survey {
   readonly isCut: boolean
 }
 
-/** Surveys a commit. `url` is that of the repository itself, to which addresses of submodules may be relative. Throws `GitFault`. */
+/** Surveys a commit. `url` is the address of the repository itself. The addresses of submodules may be relative to `url`. Throws `GitFault`. */
 export async function surveyOf(
   { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
   { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },

@@ -73,7 +73,7 @@ export type RefreshResult =
   | { readonly kind: 'aborted' }
 
 export interface Mirrors {
-  /** Returns the present mirror if there is one. It counts as used now. */
+  /** Returns the present mirror if the runner has it. The mirror then counts as used now. */
   find(request: MirroredRepository & Pick<RefreshRequest, 'url'>): Promise<Mirror | undefined>
   /**
    * Clones the repository, or fetches what is new. The host is always asked, with this person's access. Leaves no incomplete clone. Refreshes of one

@@ -136,7 +136,10 @@ const lines = (text: string): readonly string[] => (text === '' ? [] : text.spli
 const revisions = (commits: readonly string[], had: readonly string[]): string =>
   [...commits, ...had.map((commit) => `^${commit}`)].map((line) => `${line}\n`).join('')
 
-/** Adds ends of a shallow history to the git directory: unless git knows them, it takes the missing commits behind them for damage. */
+/**
+ * Tells git at which commits the shallow history ends, by adding `ends` to the git directory. Otherwise git would report the parents of these
+ * commits, which were not fetched, as damage.
+ */
 async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promise<void> {
   const own = await endsOf(gitDir)
   const all = [...new Set([...own, ...ends])]

@@ -24,8 +24,8 @@ export async function headsOf(git: Git, gitDir: string, branches: readonly strin
 }
 
 /**
- * The commits of these branches, read from git's files: a ref's own file takes precedence over `packed-refs`. Only for our own directories, whose refs
- * git wrote; names must be those of branches.
+ * The commits of these branches, read from git's files: a ref's own file takes precedence over `packed-refs`. Only for our own directories, whose
+ * refs git wrote. `branches` must contain valid names of branches.
  */
 export async function headsWritten(gitDir: string, branches: readonly string[]): Promise<Refs> {
   const [packed, ...loose] = await Promise.all([

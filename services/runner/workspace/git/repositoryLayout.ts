@@ -52,7 +52,10 @@ export async function alternatesOf(gitDir: string): Promise<readonly string[]> {
   return (written ?? '').split('\n').filter((folder) => folder !== '')
 }
 
-/** Copies the ends of the shallow history from a mirror: unless git knows them, it takes the missing commits behind them for damage. */
+/**
+ * Copies the list of commits at which the shallow history ends from a mirror. Without this list, git would report the parents of these commits, which
+ * were not fetched, as damage.
+ */
 export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
   const half = join(gitDir, 'shallow.half')
   const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, ifAbsent)

@@ -19,7 +19,10 @@ export interface UnfilteredPath {
 export interface FilterQuestion extends WorkspaceGit {
   /** The tree that is to be published. */
   readonly tree: string
-  /** Trees or commits that the host has. Content that one of them has at the same path counts as published. The attributes of each of them apply. */
+  /**
+   * Trees or commits that the host has. A file that one of them has with the same content at the same path counts as published. The `.gitattributes`
+   * of each of them apply.
+   */
   readonly published: readonly string[]
   /** Filters that the project's owner allows to be skipped. */
   readonly allowed: readonly string[]

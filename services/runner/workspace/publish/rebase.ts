@@ -21,7 +21,7 @@ export type RebaseResult =
   /** The tree could not be changed; `why` is worded to follow a colon. */
   | { readonly kind: 'not_applied'; readonly why: string }
 
-/** The size limit of a patch in bytes. A larger one is not people's work on a task's branch. */
+/** The size limit of a patch in bytes. People's work on a task's branch does not make a larger patch. */
 const largestPatch = 64 * 1024 * 1024
 
 /**

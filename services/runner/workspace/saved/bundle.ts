@@ -216,8 +216,8 @@ const baseGone =
   "The commits this work is based on are no longer on the code host, so it can't be restored here."
 
 /**
- * The messages of git about a file that is no bundle, or an incomplete one. Any other message means that git itself has failed, for example because
- * of a full disk. Another attempt may then succeed.
+ * The messages that git prints for a file that is not a bundle, or is an incomplete bundle. Any other message means that git itself has failed, for
+ * example because of a full disk; another attempt may then succeed.
  */
 const ofTheBundle =
   /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk)).*)$/m

@@ -57,7 +57,10 @@ export async function previewRestore(
   return plan.kind === 'restored' ? { kind: 'restored', files: plan.files, kept: plan.kept } : plan
 }
 
-/** Plans a restore. `now` and `target` are the trees of the files that may be touched, at present and afterwards. The index has the files of `now`. */
+/**
+ * Plans a restore. In the result, `now` is the tree of the files that the restore may touch, and `target` is the tree that they will have. At the
+ * end, the index has the files of `now`.
+ */
 async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: ScratchIndex) {
   const { git, workspace } = request
   const plain = await openPlainGit(git, workspace, { index })

@@ -83,7 +83,9 @@ function InstructionsForm({ saved }: { readonly saved: Instructions }) {
   )
 }
 
-/** The commands as they are being edited. Each has a key, since two may have the same name while one of them is being typed. */
+/**
+ * The commands as they are being edited. Each command has a key, because two commands may have the same name while a person types one of the names.
+ */
 function useCommands(saved: readonly Command[]) {
   const next = useRef(saved.length)
   const [commands, setCommands] = useState(saved.map((command, key) => ({ ...command, key })))

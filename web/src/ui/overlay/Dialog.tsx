@@ -10,7 +10,7 @@ interface DialogProps {
   readonly onClose: () => void
   readonly title: string
   readonly children: ReactNode
-  /** Buttons; the one marked `data-safe` gets the focus. */
+  /** The buttons. The button marked `data-safe` gets the focus. */
   readonly actions: ReactNode
 }
 

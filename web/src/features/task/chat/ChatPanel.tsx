@@ -38,7 +38,7 @@ const TodoList = optionalPart(async () => (await import('./TodoList.tsx')).TodoL
 interface ChatPanelProps {
   readonly task: Task
   readonly open: OpenTaskSync
-  /** Whether the panel has a header of its own. In tabs it has none, and the agent is chosen next to the message box. */
+  /** Whether the panel has a header of its own. A panel in tabs has no header; the agent is then chosen next to the message box. */
   readonly headed: boolean
   /** The element that gets the panel's button when the panel has no header. */
   readonly tools: HTMLElement | null

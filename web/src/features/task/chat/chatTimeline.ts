@@ -175,7 +175,7 @@ function turnsOf(
     if (thought !== undefined) {
       const text = `${thought.begins > 0 ? '… ' : ''}${each.text}`
       const log = growingThought(task, { ...each, text })
-      // The complete thought replaces the one being written.
+      // The complete thought replaces the thought that is being written.
       const isGrowing = executionId === running && !logs.some(({ id }) => id === log.id)
       if (isGrowing) add(executionId, { kind: 'tool', key: log.id, order, log })
       continue

@@ -53,7 +53,8 @@ export function useRowNavigation({ rows, heads, view, active, goTo, visible, onL
   useAction('nextHunk', () => stepHunk(1), visible)
   useAction('previousHunk', () => stepHunk(-1), visible)
 
-  // Goes to a destination from elsewhere. A collapsed file has been expanded by now.
+  // Scrolls to the destination `goTo`, which another part of the page has chosen. If the file of the destination was collapsed, it has been expanded
+  // before.
   useLayoutEffect(() => {
     if (goTo === null) return
     const { fileName, key } = goTo

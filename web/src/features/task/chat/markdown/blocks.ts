@@ -6,8 +6,8 @@ const reachesFar = /^[ \t>*+\-\d.)]*(?:\[[^\]\n]+\]:|<)/m
 const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/
 
 /**
- * The blocks of a text in order; joined, they are the text. While a text grows only its last block changes, so the others are parsed once. A list with
- * all its items is one block.
+ * The blocks of a text in order; joined, they are the text. While a text grows only its last block changes, so each earlier block is parsed once. A
+ * list with all its items is one block.
  */
 export function blocksOf(text: string): readonly string[] {
   return reachesFar.test(text) ? [text] : passagesOf(text)

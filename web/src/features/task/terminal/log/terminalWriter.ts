@@ -66,7 +66,7 @@ export function markOf({ lines, blocks, ...state }: Writer): WriterMark {
   }
 }
 
-/** A writer that continues from the state of another. `lines` are all lines of the other one, and perhaps later lines. */
+/** A writer that continues from `mark`, the state of an earlier writer. `lines` are all lines of that writer, and perhaps later lines. */
 export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writer {
   const { count, last, commands, cutOff, ...state } = mark
   const own = lines.slice(0, count)
@@ -83,7 +83,7 @@ export function write(writer: Writer, output: TerminalOutput): void {
   // Another channel or execution starts a line of its own, with its own colours.
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
   const { finished, state } = addOutput(writer.open.state, output.content)
-  // If the output begins with the end of a command, a line before it has ended too, so the first line shown here is a whole one.
+  // If the output begins with the end of a command, a line before it has ended too, so the first line that is shown begins where it was printed.
   if (output.content !== '') writer.first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
   for (const item of finished) {
     if ('text' in item) put(writer, item, output)
