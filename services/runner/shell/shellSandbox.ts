@@ -7,7 +7,7 @@ import { withCommandHome } from '../execution/sandboxCommand.ts'
 import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
 import type { SandboxedProcess } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
-import type { ShellDeps } from './shells.ts'
+import type { ShellDeps } from './shellDeps.ts'
 
 export interface ShellSandbox {
   readonly process: SandboxedProcess

@@ -9,23 +9,13 @@ import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import { ownSecrets, valuesOf } from '../execution/projectSecrets.ts'
-import type { TerminalWriters } from '../execution/recording/terminalWriters.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
-import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import type { SandboxedProcess } from '../sandbox/port.ts'
 import type { TerminalSize } from '../sandbox/program.ts'
 import { endOfShell, recordShell, type RecordedShell } from './recordedShell.ts'
 import { markedShells, markShell, unmarkShell } from './shellMarker.ts'
+import type { ShellDeps } from './shellDeps.ts'
 import { shellSandbox } from './shellSandbox.ts'
-
-export type ShellDeps = AgentDeps &
-  WorkspaceDeps &
-  Pick<RecordingDeps, 'allowances' | 'redaction'> & {
-    readonly terminals: TerminalWriters
-    /** The sandbox in which a task's agent is. */
-    readonly sandboxOfAgent: (taskId: string) => SandboxedProcess | undefined
-  }
 
 export interface Shells {
   open(request: RpcRequest<'openShell'>): Promise<RpcResponse<'openShell'> | undefined>

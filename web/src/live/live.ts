@@ -5,7 +5,8 @@
 import { createListenerMiddleware, type Dispatch, isAnyOf, type UnknownAction } from '@reduxjs/toolkit'
 import { sessionEnded, sessionStarted } from '../api/session.ts'
 import { connectionChanged } from './connection.ts'
-import type { LiveSocket, openSocket } from './socket.ts'
+import type { LiveSocket } from './liveSocket.ts'
+import type { openSocket } from './socket.ts'
 import type { Viewer } from './viewer.ts'
 
 export interface Live {

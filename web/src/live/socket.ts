@@ -5,16 +5,8 @@ import type { ClientEvents, JoinAnswer, ServerEvents, TaskEventMessage } from '#
 import type { Position } from '#domain/kernel/event.ts'
 import { readToken } from '../api/tokenStore.ts'
 import { connectionChanged, quietChanged, taskStatusChanged, turnedAway } from './connection.ts'
+import type { LiveSocket } from './liveSocket.ts'
 import type { Viewer } from './viewer.ts'
-
-export interface LiveSocket {
-  isConnected(): boolean
-  join(taskId: string, last: Position | null): Promise<JoinAnswer>
-  leave(taskId: string): void
-  /** The socket itself, for requests of a single part of a page. */
-  readonly raw?: Socket<ServerEvents, ClientEvents>
-  close(): void
-}
 
 interface SocketHandlers {
   readonly dispatch: Dispatch

@@ -1,6 +1,6 @@
 /** A person's shell, as this page uses it: it is opened over the live connection, and gets input in order. */
 import type { Live } from '../../../live/live.ts'
-import type { LiveSocket } from '../../../live/socket.ts'
+import type { LiveSocket } from '../../../live/liveSocket.ts'
 import { createObserved, type Observed } from '../observedValue.ts'
 import { texts } from './texts.ts'
 
