@@ -38,7 +38,7 @@ export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
     session: z.object({ agent: AgentName, sessionId: z.string().max(200), blob: BlobRef }).nullable(),
   }),
   content: z.object({
-    /** The title that the other task had at that time. */
+    /** The title of the other task when this task was created. */
     title: z.string(),
     work: ObjectName,
     /** The conversation as text, for an agent that cannot resume the session. */

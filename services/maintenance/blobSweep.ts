@@ -59,7 +59,7 @@ export interface Sweeping {
   readonly blobsAtOnce?: number
 }
 
-/** Checks every blob that is older than a day. If some could not be listed, throws after checking all others. */
+/** Removes the blobs older than a day that no event needs any more. If some blobs could not be listed, throws at the end, after all others. */
 export async function sweepBlobs(
   engines: BlobSweepEngines,
   { signal = new AbortController().signal, blobsAtOnce = atOnce }: Sweeping = {},

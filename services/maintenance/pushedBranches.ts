@@ -31,7 +31,7 @@ interface Pushed {
   readonly ownerId: string
   readonly projectId: string
   readonly branches: readonly string[]
-  /** The ids of the task's requests that pushed, or whose job may still push. */
+  /** The ids of all requests to publish the task. The job of a request has the same id, and may still push. */
   readonly requestIds: readonly string[]
   /** Commits that were pushed, and trees that may have been pushed. A branch with any other commit has somebody else's work. */
   readonly commits: ReadonlySet<string>

@@ -238,7 +238,7 @@ async function follow(sealer: Sealer): Promise<void> {
       notStored = 0
     }
     if (isEnd) return
-    // With a long log, half of the thread's time is left for requests.
+    // Pauses for as long as the work has taken, so that a long log leaves half of the thread's time for requests.
     await pause(performance.now() - begun, undefined, { signal }).catch(() => undefined)
   }
 }

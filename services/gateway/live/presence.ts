@@ -3,7 +3,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 import type { Feed } from './feed.ts'
 
 const announceIntervalMs = 10_000
-/** A new viewer is announced soon, and many who come at once are announced in one message. */
+/** How long a change of the viewers waits before it is announced, in milliseconds: many people who come at once are announced in one message. */
 const announceDelayMs = 500
 /** The most people or tasks in one message. */
 const maxInMessage = 1_000

@@ -31,7 +31,7 @@ export function filterOf(where: Find['where']): Filter {
   for (const [field, value] of Object.entries(where)) {
     filter[keyOf(field)] = Array.isArray(value) ? { $in: value } : { $eq: value }
   }
-  // A removed document has no fields. If a field must have a value, no other condition is needed, and an index alone can count.
+  // A removed document has no fields. So if `where` requires a value in a field, the filter needs no condition on `document`, and an index can count.
   const isPresent = Object.entries(where).some(([field, value]) => field !== 'id' && value !== null)
   return isPresent ? filter : { ...filter, document: { $exists: true } }
 }

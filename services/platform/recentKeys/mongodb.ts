@@ -13,7 +13,7 @@ interface StoredKey {
   readonly at: number
 }
 
-/** Opens the keys in the database of the connection, which stays open when they are closed. */
+/** Opens the recent keys in the database of `mongo`. Closing them leaves the connection open. */
 export async function openMongoRecentKeys(options: {
   mongo: Mongo
   clock: Clock

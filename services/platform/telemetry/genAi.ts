@@ -260,7 +260,7 @@ function wordOf(name: string | undefined): string | undefined {
   return name !== undefined && /^\w[\w.:/@+-]{0,99}$/.test(name) ? name : undefined
 }
 
-/** The code of a fault; `_OTHER`, as the conventions require, for a fault without code. */
+/** The code of a fault. A text that is not a code becomes `_OTHER`, as the conventions require; `undefined`, for no fault, stays `undefined`. */
 function faultOf(code: string | undefined): string | undefined {
   return code === undefined || /^[a-z0-9_]{1,50}$/.test(code) ? code : '_OTHER'
 }

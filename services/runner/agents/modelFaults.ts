@@ -68,7 +68,7 @@ export function faultSentence(
   }
 }
 
-/** An account other than the server's. */
+/** The account that pays for a model, if it is not the server's own. */
 export interface PayingAccount {
   readonly payer: 'person' | 'project'
   readonly kind: KeyKind

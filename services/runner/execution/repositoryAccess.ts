@@ -114,7 +114,7 @@ export async function reachOther(
   return withApp(deps, await asPerson(deps, person, repository, id))
 }
 
-/** Makes git use a token of the App's installation, if the repository has one. */
+/** Makes git use a token of the App's installation that covers the repository, if there is such an installation. */
 async function withApp(deps: Deps, reached: RepositoryAccess): Promise<RepositoryAccess> {
   const { repository, access, installed } = reached
   const { accessToken } = access

@@ -49,7 +49,7 @@ export interface GatewayOptions {
   readonly servers: readonly RemoteServer[]
   /** Our own server. Its calls wait for a person, so they do not count as requests to others. */
   readonly own?: Pick<McpGateway, 'serve'>
-  /** Called for each fault, with a sentence that contains nothing from the server. */
+  /** Called for each fault of the server `name`, with a sentence that contains nothing from the server. */
   readonly onFault: (name: string, sentence: string) => void
   readonly callWithinMs?: number
 }

@@ -111,8 +111,8 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
-    // While read models are being rebuilt, `projects` may lack a project, so that its mirror is removed. The mirror is then cloned again.
     idleMs: isBusy() ? idleMs : 0,
+    // While read models are being rebuilt, `projects` may lack a project, so that its mirror is removed. The mirror is then cloned again.
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>
         isMirrorOf(path, { owner, name, id }),

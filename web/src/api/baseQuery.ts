@@ -31,7 +31,7 @@ export async function signedIn(
   call: (token: string) => Promise<ApiAnswer>,
 ): Promise<ApiAnswer> {
   const token = readToken()
-  // Everything under /api requires a session.
+  // The server would refuse a call without a token, so the refusal is returned without asking the server.
   if (token === null) {
     return { error: { status: 401, code: 'sign_in_required', message: tokenMissing, field: null } }
   }

@@ -4,7 +4,7 @@ import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/ap
 import type { LiveSocket } from './liveSocket.ts'
 import type { Position } from '#domain/kernel/event.ts'
 
-/** Joins the task's room to receive everything after `last`, or from now on if `last` is `null`. No answer counts as a refusal. */
+/** Joins the task's room to receive everything after `last`, or from now on if `last` is `null`. If no answer comes, that counts as a refusal. */
 export type Join = (last: Position | null) => Promise<JoinAnswer>
 
 export interface LiveWords extends MessageWords {

@@ -144,7 +144,7 @@ export async function findToolchains(request: ToolchainRequest): Promise<FoundTo
       ).flat(),
     )
   const places = (await below(({ shown }) => shown)).filter((path) => !isBelow(path, system.readOnly))
-  // A link to elsewhere could show anything, with credentials that would not be hidden.
+  // Leaves out links that lead out of the toolchains' folders: they could show anything, also credentials that are not hidden.
   const real = await Promise.all(places.map((path) => realpath(path).catch(() => '/')))
   const folders = found.map(([, folder]) => folder)
   const shown = places.filter((_, index) => isBelow(real[index] ?? '/', folders))

@@ -73,7 +73,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     return { kind: 'base_not_found', baseBranch }
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
-  // With a shallow history, the commit where two branches parted may be missing.
+  // With a shallow history, the commit where the two branches parted may be missing. The files are then compared with the base branch itself.
   const fallback = (await isCut(gitDir)) ? base : null
   const against = mergeBase ?? fallback ?? (await emptyTree(git, gitDir))
   const [[ahead, behind], committed] = await Promise.all([

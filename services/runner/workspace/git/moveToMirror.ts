@@ -103,7 +103,7 @@ async function packShared(
   { privateGitDir: gitDir, mirrorDir, mirrorObjects, startCommit }: Moved,
 ): Promise<readonly string[]> {
   await removeHalfPacks(mirrorObjects)
-  // Where the mirror's history is cut, ours must end too: git would look for the missing parents of the mirror's commits.
+  // Where the mirror's history is cut, ours must end too: otherwise git takes the missing commits for damage.
   await addEndsOfHistory(gitDir, await endsOf(mirrorDir))
   const there = lines(await gitText(git, { gitDir: mirrorDir, args: heads('refs/heads', 'refs/tags') }))
   const began = lines(await gitText(git, { gitDir, args: heads('refs/remotes') }))
