@@ -39,7 +39,7 @@ const kinds = [
 
 export const streamPrefixes: readonly string[] = kinds.map((kind) => `${kind}-`)
 
-/** The kind of a stream, with which its name begins. */
+/** The kind of a stream. The name of a stream begins with its kind. */
 export type StreamKind = (typeof kinds)[number]
 
 export type StreamName = { readonly kind: StreamKind; readonly id: string } | { readonly kind: 'other' }

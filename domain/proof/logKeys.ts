@@ -1,4 +1,4 @@
-/** The keys of a log: their fingerprints, and links, which are notes in which a key names and signs its successor. */
+/** The keys of a log: their fingerprints, and their links. A link is a note in which a key names and signs its successor. */
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { LogIdentity } from '../log.ts'
 import { originOf, hexOf, type Cryptography } from './bundleHashes.ts'

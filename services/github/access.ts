@@ -196,7 +196,7 @@ interface MayReadDeps {
 
 const answerLifeMs = 300_000
 const maxAnswers = 5_000
-/** How many people's rights are asked for at once. */
+/** For how many people at once the code host is asked what they may do. */
 const questionsAtOnce = 4
 /** While the code host is unavailable, requests fail at once for this long instead of each waiting for its timeout. */
 const hostDownPauseMs = 5_000

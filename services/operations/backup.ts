@@ -63,8 +63,8 @@ const sealsName = 'seals.ndjson'
  */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /**
- * The folders that a backup copies. The name of a blob is its hash. The folder of the local code host gets one hash for all its files; it does not
- * exist when the code host is GitHub.
+ * The folders that a backup copies. The manifest has one hash for each of them. `codehost` is the folder of the local code host; it does not exist
+ * when the code host is GitHub.
  */
 const trees = ['blobs', 'codehost'] as const
 /** The name of a private key that data folders of earlier versions contain unencrypted. It is copied only together with the master key. */

@@ -68,7 +68,7 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined || !stdout || !stderr) throw new CannotStart(file, fault)
 
-  // A child may close its input early. Its exit shows whether that was an error.
+  // A child may close its input before everything is written. The child's exit code shows whether that was an error.
   stdin?.on('error', ignore)
   const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex)
   for (const pipe of pipes) pipe.on('error', ignore)

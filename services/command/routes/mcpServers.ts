@@ -137,7 +137,7 @@ function refuseUnknown(input: McpServerInput, index: number, before: readonly Mc
     throw new Fault('invalid_input', 'Enter the value of the header.', `servers.${index}.auth.value`)
 }
 
-/** How long to wait for a test. The runner may take 10 s to connect, and 10 s to get the list of tools. */
+/** How long to wait for the test of an MCP server. The runner may take 10 s to connect, and 10 s to get the list of tools. */
 const testedWithinMs = 25_000
 
 async function tested(

@@ -19,7 +19,7 @@ export interface LoginThrottle {
 
 /** How many attempts may fail, and how long to wait then. Times are in seconds. */
 export interface Patience {
-  /** How many attempts may fail within `window` before the next one has to wait. */
+  /** How many attempts may fail within `window` before the next attempt has to wait. */
   readonly free: number
   readonly window: number
   readonly firstWait: number

@@ -15,7 +15,7 @@ const field = 'image'
 const besideBytes = 256 * 1_024
 const limits = {
   fileSize: imageLimits.bytes,
-  // Files in other fields are ignored, up to this number.
+  // Files in other fields than `image` are ignored, but a form with more files than this is refused.
   files: 4,
   fields: 20,
   fieldNameSize: 100,

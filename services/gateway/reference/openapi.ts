@@ -244,7 +244,7 @@ function plain(schema: Json): Json {
   return rest
 }
 
-/** Allows additional members at every level. */
+/** Allows additional members in the objects at every level of the schema. */
 function tolerant(schema: Json): Json {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>

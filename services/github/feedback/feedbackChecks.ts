@@ -89,7 +89,7 @@ async function logOf(
     const found = await codeHost.jobLog(token, pull.repository, jobId, text)
     return found ?? (age < logWaits.missing ? 'missing' : null)
   } catch (fault) {
-    // A log that is too long is treated as none.
+    // A log that is too long is treated like a log that does not exist.
     const kind = fault instanceof RangeError ? null : fault instanceof CodeHostFault ? fault.kind : undefined
     if (kind === undefined || kind === 'rate_limited' || kind === 'unauthorized') throw fault
     logger.warn({ err: fault, taskId }, 'failed to read the log of a check')

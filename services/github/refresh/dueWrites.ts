@@ -29,7 +29,7 @@ export interface Writing {
 const batch = 100
 const foldTimeoutMs = 5_000
 
-/** Runs rounds until it is stopped. Rounds never overlap, so that none searches for a comment that another is writing. */
+/** Runs `round` again and again until it is stopped. Rounds never overlap, so that no round searches for a comment that another round is writing. */
 export async function startWriting(
   engines: WritingEngines,
   { filter, delayMs = () => 0, intervalMs, round, failed }: Writing,

@@ -159,7 +159,7 @@ async function connected(
 ): Promise<void> {
   const { name, onWaiting, signal } = waiting
   let reason = ''
-  // Rejects when the server's version does not fit the driver, which would go on waiting by itself.
+  // Rejects when the server's version does not fit the driver. Otherwise the driver would go on waiting for such a server.
   const tooOld = new Promise<never>((_, reject) => {
     client.on('serverHeartbeatFailed', ({ failure }) => {
       reason = ` (${failure.message})`

@@ -36,7 +36,7 @@ export interface JobRecords {
   write(id: string, record: JobRecord, revision: number, timeoutMs?: number): Promise<number | 'conflict'>
 }
 
-/** Opens the records. `partOf` converts an id to a part of a subject. */
+/** Opens the records of the jobs. `partOf` converts a job's id to a part of a subject. */
 export function openJobRecords(streams: Streams, partOf: (id: string) => string): JobRecords {
   return {
     read: async (id, timeoutMs) => {

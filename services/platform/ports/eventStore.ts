@@ -107,8 +107,8 @@ export interface EventStore {
   /**
    * Calls `handle` with every event that has `position > after`, in position order, in batches of at most `batch`, one batch at a time. If `handle`
    * throws, it gets the same batch again after a pause (50 ms, doubling to 5 s). Runs until it is stopped; `handle` must not await its own `stop`.
-   * With `wanted`, only matching events are delivered; `upTo` is then how far the log was searched, even for a batch without events. It may be beyond
-   * `head` when the engine also stores events of others.
+   * With `wanted`, only matching events are delivered. `upTo` is then how far the log was searched, even for a batch without events. `upTo` may be
+   * beyond `head` when the engine also stores events of others.
    */
   subscribe(after: Position | null, batch: number, handle: HandleEvents, wanted?: EventFilter): Subscription
   /** Resolves when the engine responds; throws `EngineUnavailable` otherwise. */

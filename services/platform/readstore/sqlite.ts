@@ -248,7 +248,7 @@ async function dropCollections(
   }
 }
 
-/** Opens a separate file. Writing to it blocks nobody and waits for nobody. */
+/** Opens a database in a file of its own, for a rebuild. Writes to this database neither block writes to `db` nor wait for them. */
 function openAside(db: Sqlite, file: string): Aside {
   const remove = () => {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })

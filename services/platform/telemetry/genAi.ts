@@ -237,7 +237,10 @@ function ofAgent(operation: 'invoke_agent' | 'execute_tool' | 'chat', { agent, t
   }
 }
 
-/** Tokens in the terms of the conventions, which count tokens read from or written to a cache as input; we count them separately. */
+/**
+ * Counts of tokens in the terms of OpenTelemetry's conventions. The conventions count tokens read from or written to a cache as input; we count them
+ * separately.
+ */
 function tokensOf(used: TokenCounts | undefined): Attributes {
   if (used === undefined) return {}
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = used

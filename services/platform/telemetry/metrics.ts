@@ -235,7 +235,10 @@ function statusClass(status: number | 'gone'): string {
   return status === 'gone' ? 'gone' : `${Math.floor(status / 100)}xx`
 }
 
-/** The family of a model, such as `opus`, by its name. The name itself comes from a program in the sandbox and is no label. */
+/**
+ * The family of a model, such as `opus`, by the model's name. The name itself comes from a program in the sandbox, so it must not become a label of a
+ * metric.
+ */
 export function modelKind(name: string | null): string {
   const kind = /opus|sonnet|haiku/.exec(name ?? '')?.[0]
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')

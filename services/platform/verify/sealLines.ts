@@ -177,7 +177,7 @@ async function sealOf(
   return lines.page.seals.get(revision)
 }
 
-/** Whether a restore ended the epoch before this seal: the file may have seals that are missing in the restored copy. */
+/** Whether the log lacks this seal because a restore cut the seal off: its epoch is over, and the log has fewer seals of that epoch. */
 const isCutOff = ({ identity, recorded }: Lines, { epoch, revision }: Lines['newest']): boolean =>
   epoch < identity.epoch && revision >= (recorded.get(epoch) ?? 0)
 

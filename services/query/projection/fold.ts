@@ -154,7 +154,7 @@ async function changesOf<D extends ViewDocument>(
   return [...changes.values()]
 }
 
-/** The change and, if the document was in `oversized`, its removal from there. */
+/** The change and, if the document was in `oversized`, the removal of its entry in `oversized`. */
 function whole(fold: OpenFold, change: Change): readonly Change[] {
   const mark = markOf(change.collection, idOf(change))
   if (!fold.stale.has(mark)) return [change]

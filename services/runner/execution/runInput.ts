@@ -46,7 +46,7 @@ export async function runInputOf(
     ownInstructionsOf(deps, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
-  // A message with images may be blank.
+  // Only an erased text is no string. A message with images may have an empty text.
   if (typeof message?.message !== 'string')
     return failed('message_erased', 'The message of this turn was erased.')
   const images = await imagesForAgent(deps, task.taskId, message.images)

@@ -148,7 +148,7 @@ const rules: readonly Rule[] = [
   {
     why: 'a thread with open files of its own, where nobody looks for memory',
     names: ['clone'],
-    // Means CLONE_THREAD without CLONE_FILES.
+    // This mask and this value match a call with CLONE_THREAD and without CLONE_FILES.
     argument: { index: 0, mask: 0x0001_0400, value: 0x0001_0000 },
   },
   {

@@ -5,7 +5,7 @@ import type { Redaction } from '../../redaction/redaction.ts'
 export interface OutputRecorder {
   /** Adds output, which may be cut anywhere. Await the result before reading on: it waits while too much output is being processed. */
   write(output: Uint8Array | string): Promise<void>
-  /** Records the rest. Resolves when everything has been recorded. */
+  /** Records the rest of the output. Resolves when everything has been recorded. */
   end(): Promise<void>
 }
 

@@ -66,7 +66,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
       String(descriptor),
       target,
     ]),
-    // Otherwise, `/dev` and `/` would be file systems in memory that can be filled without limit.
+    // Makes `/dev` and `/` read-only. Otherwise they would be file systems in memory that can be filled without limit.
     '--remount-ro',
     '/dev',
     '--remount-ro',

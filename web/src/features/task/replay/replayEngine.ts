@@ -93,7 +93,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
       advance()
       return added.from
     },
-    /** The task after the item with the index `requested`. Continues from the state `from` if that is near and not later. */
+    /** The task after the item with the index `requested`. Continues from the state `from` if `from` is near and not later. */
     seek(requested: number, from?: Replayed): Replayed {
       const index = Math.max(-1, Math.min(requested, items.length - 1))
       const snapshot = snapshots[Math.floor((index + 1) / every) - 1]

@@ -1,4 +1,4 @@
-/** Parses the changes, once per answer of the server. Pure. */
+/** Parses the diffs in an answer of the server, once for each answer. Pure. */
 import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { hasHidden } from '#domain/kernel/hiddenCharacters.ts'
 import { type Hunk, parseDiff } from './parseDiff.ts'

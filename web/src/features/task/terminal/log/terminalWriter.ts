@@ -117,7 +117,10 @@ function put(
   writer.blocks.wrote(line)
 }
 
-/** Above `maxLines`, drops the first lines: `room` more than necessary, so that it happens rarely. Returns whether lines were dropped. */
+/**
+ * When there are more than `maxLines` lines, drops the first ones: `room` more than necessary, so that lines are dropped rarely. Returns whether
+ * lines were dropped.
+ */
 export function trimLines({ lines, blocks, nextId }: Writer, maxLines: number, room: number): boolean {
   if (lines.length <= maxLines) return false
   let excess = lines.length - maxLines + room
