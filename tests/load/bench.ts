@@ -14,6 +14,7 @@ import { appends } from './rows/appends.ts'
 import { commandsOverHttp } from './rows/commandsOverHttp.ts'
 import { firstLine } from './rows/firstLine.ts'
 import { coldRepository } from './rows/coldRepository.ts'
+import { environmentTaken } from './rows/environmentTaken.ts'
 import { followUp } from './rows/followUp.ts'
 import { manyRuns } from './rows/manyRuns.ts'
 import { idleMemory } from './rows/idleMemory.ts'
@@ -40,6 +41,7 @@ const rows: readonly Row[] = [
   outputLatency,
   live,
   firstLine,
+  environmentTaken,
   followUp,
   coldRepository,
   manyRuns,

@@ -1,6 +1,6 @@
 /** What a project's setup leaves is kept, and used by the tasks that follow; with a real sandbox. */
 import { randomUUID } from 'node:crypto'
-import { readdir, readFile, rename, rm, truncate } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
@@ -130,18 +130,22 @@ test('a workspace that was made before its task has it too, and the terminal say
 })
 
 // Attacks layers: an archive that was cut short.
-test('one that is damaged is not used, and made anew', async () => {
+test.for<[string, (archive: string) => Promise<void>]>([
+  ['is cut short', (archive) => truncate(archive, 3_000)],
+  // That is found out when an agent has started already.
+  ['cannot be unpacked', async (archive) => writeFile(archive, 'x'.repeat((await stat(archive)).size))],
+])('one that %s is not used, and made anew', async ([, damage]) => {
   const [name = ''] = await layers()
-  const archive = join(scene.product.dataDir, 'runner/environments', name, 'tree.tar')
-  await truncate(archive, 3_000)
-  const { terminal } = await ran('Look around')
+  await damage(join(scene.product.dataDir, 'runner/environments', name, 'tree.tar'))
+  const { task, terminal } = await ran('Look around')
+  expect(task.status).toBe('completed')
   expect(terminal).toContain('Its result is kept for other tasks.')
+  expect(seen(terminal, 'stamp')).toMatch(/^\d+$/)
   expect(seen(terminal, 'stamp')).not.toBe(stamp)
   stamp = seen(terminal, 'stamp')
   expect(await layers()).toHaveLength(1)
 })
 
-// Attacks layers: a task is set up from another project's environment.
 test('that of another project is never found', async () => {
   const folder = join(scene.product.dataDir, 'runner/environments')
   const [name = ''] = await layers()

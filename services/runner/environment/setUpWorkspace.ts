@@ -50,36 +50,54 @@ export interface Setup {
   readonly envs: SandboxEnvs
 }
 
+/** What the setup of a workspace comes to: `undefined` when it is set up, and otherwise the outcome of the execution. */
+export type SetUp = ExecutionOutcome | undefined
+
 /**
- * Sets the workspace up, unless that was done already. Returns `undefined` when it is set up, and otherwise the outcome of the execution; the next
- * execution then runs the setup again. Throws `Evicted`.
+ * Sets the workspace up, unless that was done already. When what an earlier setup left is used, this resolves before that is unpacked, since an agent
+ * can start meanwhile. After a failure, the next execution runs the setup again. `ready` and this may reject with `Evicted`.
  */
-export async function setUpWorkspace(deps: SetupDeps, setup: Setup): Promise<ExecutionOutcome | undefined> {
+export async function setUpWorkspace(
+  deps: SetupDeps,
+  setup: Setup,
+): Promise<ExecutionOutcome | { readonly ready: Promise<SetUp> }> {
   const { run, workspace } = setup
   const command = setup.envs.setupCommand.trim()
-  if (command === '') return undefined
+  if (command === '') return isReady
   const before = await setupStateOf(workspace, command)
-  const tellUsed = (builtAt: number) =>
-    run.output.note(`The environment was prepared ${ago(Date.now() - builtAt)} and is used again.\n`)
   if (before?.isDone === true) {
-    if (before.untold === undefined) return undefined
-    await tellUsed(before.untold)
+    if (before.untold === undefined) return isReady
+    await tellUsed(run, before.untold)
     await markSetUp(workspace, { command })
-    return undefined
+    return isReady
   }
   const environment = await environmentOf(deps, setup)
-  // If an earlier attempt left files, they must not be mixed with those of a kept environment.
-  const layer =
-    environment && before === undefined
-      ? await fillFrom(deps, environment, { by: 'whole', over: false })
-      : undefined
-  if (layer) await tellUsed(layer.builtAt)
+  // What an earlier attempt left must not be mixed with something else.
+  const fills = environment && before === undefined ? environment : undefined
+  const layer = fills && (await findLayer(deps.root, fills.projectId, fills.usable, 'whole'))
+  const ready = fillOrRun(deps, { ...setup, environment, trigger: 'task' }, layer && fills)
+  return layer ? { ready } : ((await ready) ?? isReady)
+}
+
+const isReady = { ready: Promise.resolve(undefined) }
+
+const tellUsed = (run: CommandRun, builtAt: number) =>
+  run.output.note(`The environment was prepared ${ago(Date.now() - builtAt)} and is used again.\n`)
+
+async function fillOrRun(
+  deps: SetupDeps,
+  setup: RunningSetup,
+  fills: Environment | undefined,
+): Promise<SetUp> {
+  const { run, workspace } = setup
+  const layer = fills && (await fillFrom(deps, fills, { by: 'whole', over: false }))
+  if (layer) await tellUsed(run, layer.builtAt)
   else {
     await markSetupBegun(workspace)
-    const outcome = await runSetup(deps, { ...setup, environment, trigger: 'task' })
+    const outcome = await runSetup(deps, setup)
     if (outcome) return outcome
   }
-  await markSetUp(workspace, { command })
+  await markSetUp(workspace, { command: setup.envs.setupCommand.trim() })
   return undefined
 }
 

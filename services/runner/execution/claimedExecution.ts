@@ -26,10 +26,10 @@ import {
   type RunInput,
 } from './runInput.ts'
 import { runShellCommand, type PreparedRun } from './sandboxCommand.ts'
-import { sandboxEnvsOf } from './sandboxEnv.ts'
+import { sandboxEnvsOf, type SandboxEnvs } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
 import { allowedRules, lateAnswers } from './turn/agentQuestions.ts'
-import { runTurn } from './turn/turn.ts'
+import { runTurn, type TurnRequest } from './turn/turn.ts'
 
 /** The control of a run, and the streams to which it is recorded. */
 export interface RunChannels {
@@ -103,15 +103,21 @@ async function runInWorkspace(
       if (fault instanceof Evicted) throw fault
       deps.logger.error({ err: fault }, message)
     })
+  let settled: Promise<unknown> | undefined
   try {
-    const ready = { run, workspace, envs, person: task.ownerId }
-    await tellOfRepository(deps, ready)
-    const unready = await setUpWorkspace(deps, { ...ready, projectId })
-    if (unready) return unready
-    markTouched(workspace)
-    return await runMessage(deps, claimed, { ...input, ...ready, secrets })
+    const prepared = { run, workspace, envs, person: task.ownerId }
+    await tellOfRepository(deps, prepared)
+    const setUp = await setUpWorkspace(deps, { ...prepared, projectId })
+    if ('kind' in setUp) return setUp
+    const ready = setUp.ready.then((unready) => {
+      if (!unready) markTouched(workspace)
+      return unready
+    })
+    settled = ready.catch(() => undefined)
+    return await runMessage(deps, claimed, { ...input, ...prepared, secrets, ready })
   } finally {
     stopHearing()
+    await settled
     await settle?.()
     await output.end()
     await changes.stop()
@@ -137,11 +143,15 @@ const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecorda
 async function runMessage(
   deps: ExecutionDeps,
   { task, execution }: Claimed,
-  ready: PreparedInput & PreparedRun & { readonly secrets: readonly string[] },
+  request: PreparedInput & PreparedRun & Pick<TurnRequest, 'secrets' | 'ready'>,
 ): Promise<ExecutionOutcome> {
-  const { run, workspace, envs, document, message, prepared } = ready
+  const { run, workspace, envs, document, message, prepared } = request
   const { session } = prepared
   const { agent, messageId } = execution
+  if (execution.kind === 'command' || startsPrograms(envs)) {
+    const unready = await request.ready
+    if (unready) return unready
+  }
   if (execution.kind === 'command') {
     const sandboxEnv = message.withSecrets ? envs.withSecrets : envs.forCommands
     return runShellCommand(deps, { run, workspace, messageId, command: message.message, sandboxEnv })
@@ -149,7 +159,7 @@ async function runMessage(
   const late = await lateAnswers(deps, task)
   const before = session === null ? await conversationBefore(deps, task, message) : ''
   return runTurn(deps, {
-    ...ready,
+    ...request,
     agent,
     session,
     message: withTranscript([late.words, message.message].filter((text) => text !== '').join('\n\n'), before),
@@ -162,6 +172,11 @@ async function runMessage(
     ownerId: document.owner,
     projectId: document.projectId,
   })
+}
+
+/** Whether the agent runs programs of the workspace as soon as it starts: hooks of the repository, or local MCP servers. */
+function startsPrograms({ allowedHooks, forAgent }: SandboxEnvs): boolean {
+  return allowedHooks !== null || (forAgent.mcp?.local ?? []).length > 0
 }
 
 /** The mode of the agent. An agent that cannot be told to plan or to ask works freely. */

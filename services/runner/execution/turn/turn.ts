@@ -7,6 +7,7 @@ import { AnswerDelivered } from '#domain/task/questionEvents.ts'
 import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
 import { messageFor } from '../../agents/images.ts'
 import { passingFault, retryNotice, toldTo } from '../../agents/modelFaults.ts'
+import type { SetUp } from '../../environment/setUpWorkspace.ts'
 import type { AgentError, AgentImage } from '../../agents/port.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import type { SandboxExit } from '../../sandbox/port.ts'
@@ -45,6 +46,8 @@ export interface TurnRequest extends EquippedRequest {
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
   /** Secrets that no record may show. */
   readonly secrets: readonly string[]
+  /** The agent starts before the workspace is set up, but gets no message until then. */
+  readonly ready: Promise<SetUp>
 }
 
 export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promise<ExecutionOutcome> {
@@ -160,6 +163,8 @@ async function turnOn(
   const listener = { ...turn.listener, onOutput: limits.onOutput }
   let isKept = false
   try {
+    const unready = await request.ready
+    if (unready) return unready
     await process.services.beginTurn({
       ...services,
       signal: run.stopping.signal,
