@@ -48,7 +48,7 @@ type NoMembers = Readonly<Record<never, z.ZodType>>
 
 interface Definition<P extends z.ZodType> {
   readonly summary: string
-  /** Defaults to `onboarded`. */
+  /** Who may make the call; `onboarded` by default. */
   readonly open?: AnyCall['open']
   readonly params?: P
   readonly faults?: readonly FaultCode[]

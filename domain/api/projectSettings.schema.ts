@@ -244,7 +244,10 @@ export const DetectedEnvironment = z.object({
 })
 export type DetectedEnvironment = z.infer<typeof DetectedEnvironment>
 
-/** How a repository differs from a plain clone, according to its default branch as last fetched. */
+/**
+ * What a person sees of a repository: how our clone of it differs from a plain clone, its hooks, and the environment that it needs. All of it is read
+ * from the default branch as last fetched.
+ */
 export const ShownRepository = z.object({
   /** The first 50 submodules. */
   submodules: z.array(

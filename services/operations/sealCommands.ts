@@ -13,7 +13,7 @@ export interface SealOperating extends Pick<Engines, 'logIdentity' | 'logDamage'
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
 }
 
-/** The lines about the newest seal, and one line for each key, newest first. */
+/** Lists the newest seal, the signing keys, newest first, and the notes in which each key vouches for the next one. */
 export async function listSeals({ eventStore, vault, logIdentity }: SealOperating): Promise<OperationResult> {
   const [seal, keys] = [await newestSeal(eventStore, logIdentity), await signingKeys(vault, logIdentity)]
   return {

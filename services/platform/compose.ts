@@ -128,7 +128,7 @@ interface Opening {
   readonly clock: Clock
   readonly onFault: ReportFault
   readonly onWaiting: (line: string) => void
-  /** Registers an engine to be closed, after all engines that are registered later. */
+  /** Registers an engine. It is closed only after all engines that are registered later. */
   keep<T extends { close(): Promise<void> }>(engine: T): T
   at(name: string): string
 }

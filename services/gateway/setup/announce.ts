@@ -43,7 +43,7 @@ export async function setupLine(
   return `Connect this server to GitHub: ${address}${setupPath}#code=${code}`
 }
 
-/** How long a start waits for the code host. */
+/** How long the start of the server waits for the code host's answer about GITHUB_TOKEN. */
 const tokenCheckTimeoutMs = 3_000
 
 const fineGrained =

@@ -1,4 +1,4 @@
-/** The memory of each project between two rounds of reading issues. */
+/** What is remembered of each project between two rounds of reading its issues. */
 import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'

@@ -11,7 +11,7 @@ export interface Retries {
   /** Records a success: the id need not be read again, and its next failure counts as its first. */
   settle(id: string): void
   take(now: number): readonly string[]
-  /** When the next id is due; `undefined` when none waits. */
+  /** When the next id is due; `undefined` when no id waits. */
   dueAt(): number | undefined
 }
 

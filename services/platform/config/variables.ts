@@ -38,7 +38,7 @@ export const serviceNames = [
 ] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** Services that always run with `command`, named or not. */
+/** Services that always run in the same process as `command`, whether or not the operator names them. */
 export const withCommand: readonly ServiceName[] = ['github', 'maintenance']
 
 /** The services as an operator names them, without those that always run with `command`. */

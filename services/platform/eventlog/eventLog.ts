@@ -264,7 +264,7 @@ async function readBackwards(
   return Promise.all(events.map((event) => open(log, event)))
 }
 
-/** The fault of an event, as the second half of a sentence that begins with the event. */
+/** Why an event cannot be read, as the second half of a sentence that begins with the event. */
 export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   unknown_kind: 'is of a kind that this Flightdeck does not know',
   newer_version: 'was written by a newer Flightdeck',

@@ -1,4 +1,4 @@
-/** Defines routes by their guarantees, in order: the call, its guards, and the work. */
+/** Defines routes by their steps, in order: the call, the guards that check a request, and the work. */
 import { Readable } from 'node:stream'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'

@@ -47,7 +47,7 @@ export type Tokens = z.infer<typeof Tokens>
 export class SignInEnded extends McpFault {}
 
 export interface OAuth {
-  /** Finds the authorization server of the MCP server at `url`. Registers our client there, unless `clientId` is given. */
+  /** Finds the authorization server of the MCP server at `url`. Registers our client at the authorization server, unless `clientId` is given. */
   discover(
     url: string,
     registration: { readonly clientId: string | null; readonly redirectUri: string },

@@ -34,7 +34,7 @@ const shownLogLength = 8_000
 
 /**
  * Whether the turn that got the feedback led to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or
- * failed. The events about that do not name the feedback, so the feedback's document does not show it.
+ * failed. The events of a withdrawal, a cancellation or a failure do not name the feedback, so the feedback's document does not show them.
  */
 function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState | null): boolean {
   return (

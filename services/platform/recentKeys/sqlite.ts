@@ -12,7 +12,7 @@ const formats = [
    CREATE INDEX old_keys ON keys (at)`,
 ]
 
-/** Opens the keys in `file`. */
+/** Opens the recent keys in the SQLite file `file`. */
 export function openSqliteRecentKeys(options: {
   file: string
   clock: Clock

@@ -38,7 +38,10 @@ export interface Scan {
   prefixes: number[]
   jwt: {
     starts: number[]
-    /** A possible header of a web token that ended with a dot, and how many characters of the following `eyJ` were read. */
+    /**
+     * Set when a text that may be the header of a web token has ended with a dot. `from` is where the header begins, and `seen` how many characters
+     * of the following `eyJ` were read.
+     */
     awaiting: { readonly from: number; seen: number } | null
     /** The start of a confirmed token whose end was not reached yet; `null` when there is none. */
     run: number | null

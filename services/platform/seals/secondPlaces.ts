@@ -8,7 +8,7 @@ import type { OutsideSeal } from './sealsFile.ts'
 /** The questions that a place may ask about the sealed log. */
 export interface SealedLogView {
   readonly identity: LogIdentity
-  /** Proves that the tree of the older size is a prefix of the newer; `undefined` when that is impossible. */
+  /** Proves that the tree of the older size is a prefix of the tree of the newer size; `undefined` when there is no such proof. */
   consistency(older: number, newer: number): Promise<readonly Hash[] | undefined>
   /** How a signed checkpoint contradicts the log, in a sentence; `undefined` when it does not. */
   contradiction(note: string): Promise<string | undefined>

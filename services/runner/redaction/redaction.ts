@@ -39,7 +39,7 @@ export interface Redaction {
   diff(diff: string): Promise<string>
 }
 
-/** Replaces text that could not be scanned. */
+/** Shown in place of a text that could not be scanned for secrets. */
 export const withheld = '[not shown: it could not be looked through for secrets]\n'
 
 /** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */

@@ -46,7 +46,7 @@ function cryptographyOf(
   }
 }
 
-/** The text of bytes in UTF-8; `undefined` when they are invalid. */
+/** Decodes `bytes` as UTF-8; `undefined` when they are not valid UTF-8. */
 export function textOf(bytes: Uint8Array): string | undefined {
   return tryOr(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), undefined)
 }

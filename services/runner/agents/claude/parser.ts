@@ -176,7 +176,10 @@ function breakOff(state: State): AgentEvent[] {
   return broken.map(({ kind, messageKey, text }) => ({ type: kind, messageKey, text, cut: true }))
 }
 
-/** Takes the first interrupted block of this kind, which is now written again; `undefined` when there is none. */
+/**
+ * Removes the first interrupted block of this kind from the state, and returns it, because its text is now written again. Returns `undefined` when no
+ * block of this kind was interrupted.
+ */
 function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
   const taken = state.retried.find((block) => block.kind === kind)
   state.retried = state.retried.filter((block) => block !== taken)

@@ -43,7 +43,7 @@ export async function keepArtifacts(
     if (count >= artifactLimits.aTask) return `a task keeps at most ${artifactLimits.aTask} files`
     return bytesOfTask + size > artifactLimits.bytesOfTask ? 'a task keeps at most 100 MB' : undefined
   }
-  /** Keeps one file, or returns why not. */
+  /** Keeps the file at `path`, or returns the reason why it is not kept. */
   const keep = async (path: string): Promise<string | undefined> => {
     const full =
       looked === artifactLimits.aTurn ? `a turn leaves at most ${artifactLimits.aTurn} files` : fullFor(0)

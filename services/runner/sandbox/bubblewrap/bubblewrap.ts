@@ -273,7 +273,7 @@ function streamsOf({
   return { pid, stdin, stdout, stderr }
 }
 
-/** Puts the sandbox into a group. The group's limit covers the sandbox's memory and its two temporary folders. */
+/** Puts the sandbox into a control group. The group's limit covers the sandbox's memory and its two temporary folders. */
 async function holdInGroup(
   { groups }: BubblewrapOptions,
   pid: number,

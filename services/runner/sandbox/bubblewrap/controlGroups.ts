@@ -66,7 +66,7 @@ function withinRoot(root: string, path: string): string | undefined {
 export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan {
   if (!own.controllers.includes('memory'))
     return { kind: 'none', why: 'the control group of the server does not count memory' }
-  // An earlier server, or the parent of this process, has already moved here.
+  // This process is already in the group `serverName`, because its parent or an earlier server has moved into this group.
   if (basename(own.folder) === serverName) return { kind: 'use', base: dirname(own.folder), move: [] }
   if (own.given.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
   if (own.isRoot)

@@ -9,7 +9,7 @@ import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { refreshIndex, settleOwner, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
 
-/** The arguments of a restore. Nothing may run in the workspace. */
+/** The arguments of a restore. While the restore runs, nothing else may run in the workspace. */
 export interface RestoreInPlaceRequest extends WorkspaceGit {
   /** The `PATH` for the one command that is not git. */
   readonly path: string

@@ -47,7 +47,7 @@ interface PullRequestDialogProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly onConfirm: (request: PullRequestInput) => void
-  /** The reason why the last request failed; `null` when none did. */
+  /** The reason why the last request failed; `null` when no request has failed. */
   readonly refused?: string | null
 }
 

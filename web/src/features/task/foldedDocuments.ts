@@ -151,7 +151,7 @@ export function withStatus(task: Task, status: TaskStatusChanged | null, readAt:
   return { ...task, status: statusOf(status.status), progress: status.progress }
 }
 
-/** The part of the document that the API shows. */
+/** A task's document, made from the fields that the API shows. All other fields have their initial values. */
 function documentOf({
   project: _project,
   images: _images,

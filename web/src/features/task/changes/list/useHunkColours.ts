@@ -53,7 +53,7 @@ function coloursOf(
 const extensions = new Set(
   'ts tsx mts cts js jsx mjs cjs json py go rs java sh bash css html xml svg yml yaml md'.split(' '),
 )
-/** The file extensions that are coloured as another language. */
+/** For each of these file extensions, the language with which its files are coloured. */
 const alike = new Map([
   ['kt', 'java'],
   ['vue', 'xml'],
