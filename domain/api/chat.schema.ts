@@ -165,7 +165,7 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
   faults: ['not_found', 'already_exists', 'agent_unavailable'],
 })
 
-/** Whether the body has text; a message to the agent may have images instead. */
+/** Whether the body has a text, or needs none because it is a message to the agent with images. */
 function hasText({
   images = [],
   ...body

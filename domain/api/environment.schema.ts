@@ -10,9 +10,9 @@ const environment = {
   state: z.enum(['none', 'building', 'ready', 'failed']),
   /** Since when the environment is in this state; `null` for `none`. */
   since: z.iso.datetime().nullable(),
-  /** When the setup ended that made the kept environment. */
+  /** When the setup that made the kept environment ended. */
   builtAt: z.iso.datetime().nullable(),
-  /** How long the setup took that made the kept environment. */
+  /** How many seconds the setup that made the kept environment took. */
   seconds: z.number().nullable(),
   /** The size of the kept environment on disk. */
   bytes: z.int().nullable(),

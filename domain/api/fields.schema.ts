@@ -54,7 +54,7 @@ const DayOrMoment = z.union([z.iso.date(), z.iso.datetime()], {
 
 /** The start of a period, which is included: a day in UTC or a time. Parsed to a time. */
 export const Since = DayOrMoment.transform((given) => moment(Date.parse(given)))
-/** The end of a period: a day in UTC, which is included, or a time, which is not included. Parsed to a time that is not included. */
+/** The end of a period, parsed to the first time after the period. A given day in UTC still belongs to the period; a given time does not. */
 export const Until = DayOrMoment.transform((given) => moment(Date.parse(given) + (isDay(given) ? dayMs : 0)))
 
 /** The body of every refusal. */

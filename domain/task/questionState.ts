@@ -71,7 +71,7 @@ export function withoutPending(questions: TaskQuestions): TaskQuestions {
   return [...questions.pending].reduce((rest, [id]) => settled(rest, id, 'answered'), questions)
 }
 
-/** Whether all other questions are answered. */
+/** Whether no question except `questionId` is open. */
 export function isLastOpen({ pending: questions }: TaskQuestions, questionId: string): boolean {
   return [...questions].every(([id, { status }]) => id === questionId || status !== 'open')
 }

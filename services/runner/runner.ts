@@ -154,7 +154,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const opened = await openSandbox(config, { root, git, runnerId, scratch, progress })
   for (const sentence of opened.shortcomings) logger.warn(sentence)
   for (const sentence of opened.about) logger.info(sentence)
-  // Asking a CLI for its version takes a moment, so the first run waits for it and the start does not.
+  // Asking the CLIs for their versions takes a moment. The first run waits for the answers, but the start of the runner does not.
   const agents = installedAgents(
     config,
     reportedModels(join(root, 'models.json'), (fault) =>

@@ -59,7 +59,7 @@ const reviewComment = (one: ReviewComment): object => ({
   id: nodeId('PullRequestReviewComment', one.id),
 })
 
-/** A thread of line comments, with the line of its first comment; `null` when it has no comments. */
+/** A thread of line comments, with the line of its first comment; `null` when the thread has no comments. */
 export async function reviewThread(
   { host: { reviews } }: ResolverContext,
   repository: Repository,

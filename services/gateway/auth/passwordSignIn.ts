@@ -118,7 +118,7 @@ interface Credential {
   readonly credentialId: string
 }
 
-/** Stores the hash before the event that refers to it, and removes it if that event is not recorded. */
+/** Stores the hash, and then calls `record`, which records the event that refers to the hash. Removes the hash if the event was not recorded. */
 async function keepingHash<T>(
   { userId, credentialId }: Credential,
   hash: string,

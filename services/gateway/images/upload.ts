@@ -99,7 +99,7 @@ export function receiveImage(parts: {
     const command = { type: 'UploadImage', image: facts, name: nameOf(file.name, mediaType) } as const
     const cause = { actor: { kind: 'user', userId }, commandId, correlationId: requestId } as const
     const executed = await commands.execute(image, stream, command, cause)
-    // The same upload arrived twice at once, and the other one was recorded first.
+    // The same upload arrived twice at once, and the other request was recorded first. Its blob is used.
     if (executed.repeated) await blobs.remove(blob)
     return executed
   }

@@ -7,7 +7,7 @@ import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#dom
 const maxPeople = 10
 /** The most comments of one issue that are searched for a mention. */
 const maxRead = 100
-/** The most comments of one person that are returned. There are several, because somebody else may have edited the mention out of the latest. */
+/** The most comments of one person that are returned: more than one, because somebody else may have edited the mention out of the latest comment. */
 const maxOfPerson = 3
 /** The most older comments of a person that are searched. */
 const maxEarlier = 10

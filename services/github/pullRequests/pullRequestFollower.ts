@@ -49,7 +49,7 @@ export const timesFor = (everyMs: number): FollowerTimes => ({
 })
 
 const maxWaiting = 5_000
-/** The most requests at once, each with another access. */
+/** The most requests at once, each with a different access. */
 const requestsAtOnce = 4
 const foldTimeoutMs = 2_000
 /** How long an access rests after a fault. Doubles for faults that may pass, unless the code host says how long to wait. */
@@ -321,7 +321,7 @@ async function readFeedback(follower: Follower, found: readonly Found[]): Promis
   }
 }
 
-/** Queues the pull request again after `ms`, or at the planned time if that is earlier. */
+/** Queues the pull request again after `ms`, unless this is already planned for an earlier time. */
 function later(follower: Follower, request: ReadRequest, ms: number): void {
   const at = performance.now() + ms
   const before = follower.later.get(request.taskId)

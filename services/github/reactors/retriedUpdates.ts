@@ -100,8 +100,8 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
 }
 
 /**
- * Retries the update of one task. Returns `false` if that failed and may be tried again. Other faults are logged, so that other tasks are not
- * affected.
+ * Retries the update of one task. Returns `false` if the retry failed and may be tried again. Any other fault is only logged, so that
+ * the updates of other tasks go on.
  */
 async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
   const command = { type: 'RetryUpdate', requestId: randomUUID() } as const

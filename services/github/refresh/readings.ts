@@ -154,7 +154,7 @@ function logFault<Project extends OrderedDocument>(
   { engines, of, isStopped }: Running<Project>,
   fault: unknown,
 ): void {
-  // While read models are being built, or an engine is unavailable, the next reading tries again.
+  // While read models are being built or an engine is unavailable, nothing is logged, since the next reading tries again.
   if (isStopped || fault instanceof EngineUnavailable) return
   engines.logger.error({ err: fault }, of.failed)
 }

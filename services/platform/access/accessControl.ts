@@ -52,7 +52,7 @@ const maxKept = 10_000
 
 interface Answer {
   readonly allowed: boolean
-  /** The time of the result, in milliseconds of the clock. */
+  /** When the access was allowed or refused, in milliseconds of the clock. */
   readonly since: number
   /** When the code host or the list last confirmed the access, in milliseconds of the clock. */
   readonly said: number

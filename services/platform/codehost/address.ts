@@ -12,7 +12,7 @@ export function nameOf(owner: string, name: string): RepositoryName | undefined 
   return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
 }
 
-/** Checks the name of a repository. Throws CodeHostFault `not_found` for one that would direct a request elsewhere. */
+/** Checks the name of a repository. Throws CodeHostFault `not_found` for a name that would direct a request to another address. */
 export function checkedName({ owner, name }: RepositoryName): RepositoryName {
   const checked = nameOf(owner, name)
   if (!checked) throw new CodeHostFault('not_found', 'There is no repository with this name.')

@@ -4,7 +4,7 @@ import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { Job } from '#platform/ports/jobs.ts'
 
-/** A request that has no outcome yet. */
+/** A request of a task, for an execution or a pull request, that has no outcome yet. */
 export type OpenWork =
   | {
       readonly kind: 'execution'

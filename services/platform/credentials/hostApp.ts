@@ -68,7 +68,7 @@ export function hostApp({ configured, codeHostName, vault, bus, clock, leases }:
   }
 }
 
-/** The secrets with which webhook deliveries are verified now. A configured secret takes precedence over the one of the created App. */
+/** The secrets with which webhook deliveries are verified now. A configured secret takes precedence over the secret of the created App. */
 export function webhookSecrets(
   { current }: Pick<HostApp, 'current'>,
   configured: { readonly webhookSecret: string | null; readonly webhookSecretBefore: string | null },

@@ -33,8 +33,8 @@ export interface Installations {
   /** All installations; empty while the App has no key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
   /**
-   * A token for work on the repository. `fresh` creates a new one, after a cached one was refused. Throws `app_key_refused` when the host refuses the
-   * App's key, since no person's token may then be used instead, and CodeHostFault when the host gives no answer.
+   * A token for work on the repository. `fresh` creates a new token, for when a cached token was refused. Throws `app_key_refused` when the host
+   * refuses the App's key, since no person's token may then be used instead, and CodeHostFault when the host gives no answer.
    */
   tokenFor(
     repository: InstalledRepository,
@@ -80,7 +80,7 @@ interface InstallationsDeps {
 
 /** Caches installations and tokens in memory, until it is closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
-  /** The kind of call for which the key was last refused, until that kind succeeds again. */
+  /** The kind of call for which the App's key was last refused; `undefined` once a call of this kind has succeeded. */
   let keyRefusedFor: 'list' | 'token' | undefined
   let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
   const forget = () => void (known = undefined)

@@ -35,7 +35,7 @@ export interface DiskState {
   readonly isThere: boolean
 }
 
-/** Whether only the space of the ballast is left. Has no side effects. */
+/** Whether less than `leastFreeBytes` is free in addition to the space for the ballast. Has no side effects. */
 export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }

@@ -68,7 +68,7 @@ export function startWorker(
   }
 }
 
-/** Claims the job for this worker; `undefined` when this delivery may not claim it. */
+/** Claims the job for this worker. Returns `undefined` when the delivery to which `reply` belongs may not claim the job. */
 async function claim(worker: RunningWorker, job: Job, reply: string): Promise<HeldJob | undefined> {
   const delivered = deliveredOf(reply)
   for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {

@@ -108,7 +108,7 @@ export interface CodeHostApps {
   newAppUrl(request: { origin: string; state: string; organization: string | null }): string
   /** The App that was created from a manifest. The code works once, within an hour. */
   convertManifest(code: string): Promise<AppRegistration>
-  /** Whether the App has a key. Without one, the calls that sign with it fail. */
+  /** Whether the App has a key. Without a key, the calls that need its signature fail. */
   hasKey(): Promise<boolean>
   app(): Promise<AppAtHost>
   /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */

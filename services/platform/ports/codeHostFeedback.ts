@@ -59,7 +59,7 @@ export interface HostFailedCheck {
   readonly summary: string
   /** The job with the check's log; `null` when the check does not run on the host's own CI. */
   readonly jobId: string | null
-  /** Whether the check may have annotations of lines; a status has none. */
+  /** Whether the check may have annotations of lines; a commit status has none. */
   readonly hasAnnotations: boolean
 }
 

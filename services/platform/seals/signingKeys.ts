@@ -45,7 +45,7 @@ export interface SigningKeys {
 
 type KeyVault = Pick<Vault, 'getSecret' | 'putSecret'>
 
-/** The existing keys; `undefined` before the first was created. */
+/** The keys with which the log is signed; `undefined` before the first key was created. */
 export async function signingKeys(
   vault: Pick<Vault, 'getSecret'>,
   identity: LogIdentity,

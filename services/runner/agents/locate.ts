@@ -27,7 +27,7 @@ export interface WhereToLook {
   readonly path: string
   /** The operator's own home, where some installers put a program without adding it to the path. */
   readonly home?: string | undefined
-  /** How long a CLI may take to print its version, in milliseconds; 60 s by default, since large ones start slowly on a busy machine. */
+  /** How long a CLI may take to print its version, in milliseconds; 60 s by default, since large CLIs start slowly on a busy machine. */
   readonly timeoutMs?: number
 }
 

@@ -60,7 +60,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun<Command
   await writeFile(notesWritten, '')
 }
 
-/** Sentences for the person, one per fact. */
+/** Sentences for the person about the repository, one for each fact of the survey. */
 export function notesOf({ submodules, filters, isCut }: Survey): readonly string[] {
   const count = submodules.length === 1 ? '1 submodule that is' : `${submodules.length} submodules that are`
   const others = filters.filter((filter) => filter !== 'lfs')

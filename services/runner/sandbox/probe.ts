@@ -112,7 +112,7 @@ const trialLimits = {
   wallMs: 10_000,
 }
 
-/** Calls a function with an empty workspace, which is removed afterwards. */
+/** Calls `use` with an empty workspace, and removes the workspace afterwards. */
 export async function withTrialWorkspace<T>(
   root: string,
   use: (workspace: Workspace) => Promise<T>,

@@ -11,8 +11,8 @@ export async function readPlain(root: string, path: string, maxBytes: number): P
 }
 
 /**
- * The first bytes of a file, and its size; `root` is a real path. `null` when the file is not plain, is reached through a link, or has a size that is
- * not accepted.
+ * The first bytes of a file, and its size; `root` is a real path. `null` when the file is not plain, is reached through a link, or `isAccepted` is
+ * false for its size.
  */
 export async function readPlainStart(
   root: string,

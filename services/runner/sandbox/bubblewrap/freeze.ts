@@ -77,8 +77,8 @@ export function thaw(staying: readonly Known[]): void {
 
 /**
  * Lists the processes below `root` that may have children or still run, except those in `staying`. Returns `one_is_gone` when one in `staying` has
- * ended. A dead process counts the first time that it is found dead, since it may have started another before. `dead` has the processes that earlier
- * searches found dead; this search adds its own.
+ * ended. A dead process counts the first time that it is found dead, since it may have started another process before. `dead` has the processes that
+ * earlier searches found dead; this search adds its own.
  */
 export async function othersBelow(
   root: number,

@@ -163,7 +163,7 @@ const Answers = {
   build: z.object({ stream: z.string().optional(), error: z.string().optional() }),
 }
 
-/** Follows the lines of JSON in which the engine reports a build. They also report a failure, since the status is 200 by then. */
+/** Follows the lines of JSON in which the engine reports a build. A failure is in these lines, too: the status 200 was sent before it. */
 async function followBuild(answer: IncomingMessage, progress: (line: string) => void): Promise<void> {
   const tooLong = new Error(`it took more than ${buildTimeoutMs / 60_000} min`)
   const timer = setTimeout(() => answer.destroy(tooLong), buildTimeoutMs)

@@ -47,7 +47,7 @@ async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<st
   }
   const found = await git(call)
   if (endedWell(found)) return found.stdout.length > 0
-  // git ends like this if we lack one of the commits. After any other error, our own repository or the mirror may be damaged.
+  // git ends with this message if we lack one of the commits. After any other error, our own repository or the mirror may be damaged.
   const [, missing] = /^fatal: bad object ([0-9a-f]{40})\n$/.exec(found.stderr.toString('utf8')) ?? []
   if (found.endedBy === 'itself' && missing !== undefined && commits.has(missing)) return true
   throw new GitFault(call, found)

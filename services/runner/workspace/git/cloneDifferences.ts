@@ -41,7 +41,7 @@ export async function surveyOf(
   }
 }
 
-/** The submodules in the repository's `.gitmodules`, as git reads it; empty when git cannot. */
+/** The submodules in the repository's `.gitmodules`, as git reads it; empty when git cannot read it. */
 export async function submodulesOf(
   git: Git,
   { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },

@@ -75,7 +75,7 @@ export type PublishResult =
   | {
       readonly kind: 'published'
       readonly headSha: string
-      /** False when the host already had everything. */
+      /** False when there was nothing to push, because the host already had everything. */
       readonly pushed: boolean
       /** Nested repositories, which were not published. */
       readonly leftOut: readonly string[]
@@ -119,8 +119,8 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
 }
 
 /**
- * The workflow files in which `head` differs from `known`, the commit of the branch at the host. If the host has no such branch, they are compared
- * with the commit where the task began.
+ * The workflow files in which `head` differs from `known`, the commit of the branch at the host. If the host has no such branch, `head` is
+ * compared with the commit where the task began.
  */
 async function workflowFiles(
   { git, workspace }: PublishRequest,

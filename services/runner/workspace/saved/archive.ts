@@ -44,7 +44,7 @@ export async function packFolders(
       const content = packed.length < limits.files ? await readPlain(root, path, limits.bytes - bytes) : null
       if (content === null) {
         leftOut.push(path)
-        // The list is limited, since an agent can make any number of files.
+        // `leftOut` is limited, since an agent can make any number of files.
         if (leftOut.length >= maxListed) break
         continue
       }

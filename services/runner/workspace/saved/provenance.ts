@@ -212,7 +212,7 @@ async function grownFiles(
   let unreadable = 0
   for (let at = 0; at < fields.length; at += 1) {
     const [, added = '-', name = ''] = /^(\d+|-)\t(?:\d+|-)\t(.*)$/s.exec(fields[at] ?? '') ?? []
-    // For a renamed file, the old name and the new one follow.
+    // For a renamed file, the next two fields are its old and its new name.
     const bytes = Buffer.from(name === '' ? (fields[(at += 2)] ?? '') : name, 'latin1')
     if (added === '-' || added === '0') continue
     const path = bytes.toString('utf8')

@@ -9,7 +9,7 @@ export interface Addressed {
   /** The address of the picture; `null` while it is being fetched, and when the picture cannot be shown. */
   readonly url: string | null
   readonly missing: boolean
-  /** The caller calls this when the address fails to load. */
+  /** The caller must call this when `url` fails to load. */
   readonly onFailed: () => void
 }
 

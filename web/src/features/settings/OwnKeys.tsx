@@ -54,7 +54,7 @@ function OwnKey({ provider: { name, label }, stored }: OwnKeyProps) {
       valueLabel={isToken ? keyTexts.token : keyTexts.value}
       valueHelp={isToken ? texts.tokenHelp : undefined}
       onSet={async (value) => {
-        // A value in the form of a subscription token is stored as one, whichever kind the person chose.
+        // A value in the form of a subscription token is stored as a subscription token, whichever kind the person chose.
         const meant =
           value !== null && name === 'anthropic' && isSubscriptionToken(value) ? 'subscription' : kind
         const answer = await set({ provider: name, kind: meant, value })

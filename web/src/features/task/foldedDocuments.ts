@@ -129,7 +129,7 @@ export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFaul
   return { ...folded, load: { kind: 'failed', fault } }
 }
 
-/** The task after an event; `null` when it is deleted. An event that the task already includes changes nothing. */
+/** The task after an event; `null` when the event deletes the task. An event that the task already includes changes nothing. */
 export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   if (event.revision <= task.version) return task
   const document = tasksView.evolve(documentOf(task), event, task.id)

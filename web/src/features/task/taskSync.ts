@@ -195,7 +195,7 @@ async function joinTask(sync: Sync): Promise<void> {
     return
   }
   sync.joinWait = joinRetryMs
-  // The server has already sent the missed events. Only if there is no history to which they can be added, the history is read now.
+  // If the server has sent the missed events, and there is a history to which they can be added, the history need not be read.
   if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
   sync.seen = answer.position
   await readHistory(sync, answer.position ?? undefined)

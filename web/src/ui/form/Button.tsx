@@ -9,7 +9,7 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly size?: ButtonSize
   readonly icon?: ReactNode
   readonly busy?: boolean
-  /** The label while busy; defaults to the normal one. */
+  /** The label while the button is busy; the usual label by default. */
   readonly busyLabel?: ReactNode
   /** Marks the safe button of a dialog. */
   readonly 'data-safe'?: boolean

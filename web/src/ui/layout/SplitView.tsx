@@ -101,7 +101,7 @@ function Divider({ label, initial, onMove, frame, percent, isDragged, onDrag }: 
       onPointerCancel={() => onDrag(null)}
       className="group relative z-10 cursor-col-resize touch-none bg-line outline-none"
     >
-      {/* The line is one pixel wide; it can be grabbed over nine. */}
+      {/* The line is one pixel wide, but can be grabbed over nine pixels. */}
       <span className="absolute inset-y-0 -left-1 w-2.25" />
       <span className="absolute top-1/2 -left-0.5 h-8 w-1.25 -translate-y-1/2 rounded-[3px] bg-line group-hover:bg-control group-focus-visible:bg-accent" />
     </div>

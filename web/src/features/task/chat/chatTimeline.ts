@@ -325,7 +325,7 @@ export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
   return false
 }
 
-/** The verb and the noun for the steps of each kind; the plural is the noun with an s, unless it is named. */
+/** The verb and the noun for the steps of each kind; the plural is the noun with an s, unless `plural` is given. */
 const phrases: Readonly<
   Partial<Record<LogDocument['kind'], readonly [verb: string, noun: string, plural?: string]>>
 > = {

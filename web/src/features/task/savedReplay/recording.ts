@@ -49,7 +49,7 @@ export async function readRecording(
   }
   const changes = await readSavedChanges(source, items, signal)
   const images = await readSavedImages(source, signal)
-  // An image's address would give access to the image, so it is replaced.
+  // An image's address would give access to the image on the server, so the image's data takes its place.
   const ofTask = base.images.map((image) => ({ ...image, url: images.data[image.id] ?? '' }))
   return {
     format,

@@ -9,7 +9,7 @@ import { linesAtOnce } from './useKnownLines.ts'
 
 interface HunkBarProps {
   readonly row: Extract<DiffRow, { kind: 'bar' }>
-  /** Requests the lines from one old line number to another, both included. */
+  /** Requests the lines `from` to `to`, both included, by their numbers before the change. */
   readonly onShow: (fileName: string, from: number, to: number) => Promise<void>
 }
 

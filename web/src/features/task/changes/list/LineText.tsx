@@ -28,7 +28,7 @@ export function LineText({ line, spans, needle, current }: LineTextProps) {
   return (
     <>
       {pieces.map((piece, index) => {
-        // Pieces are only identified by index; a piece without styling needs no element.
+        // A piece has no key but its index. A piece without styling needs no element.
         if (piece.changed || piece.match !== 'no')
           return (
             <mark
