@@ -3,6 +3,7 @@ import { chmod, copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
+import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { createTask } from '#domain/api/tasks.schema.ts'
 import { ownFolder } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
@@ -15,6 +16,11 @@ beforeAll(async () => {
   await copyFile(join(import.meta.dirname, '../standins/acpAgent.sh'), program)
   await chmod(program, 0o755)
   scene = await openScene([], { env: { OPENCODE_BIN: program, SILENT_AGENT_SECONDS: '10' } })
+  const params = { projectId: scene.projectId, name: 'TOKEN' }
+  await scene.ada.ask(setProjectSecret, {
+    params,
+    body: { value: 'swordfish-of-the-project', forAgent: true },
+  })
 })
 afterAll(async () => {
   await scene?.close()
@@ -34,6 +40,7 @@ describe.each([
   ['Flood', 'other', /does not keep to its protocol \(ACP\): it writes without end/],
   ['Hang', 'agent_silent', /10 seconds/],
   ['Die', 'agent_died', /7/],
+  ['Tell a secret', 'agent_died', /^it was: \[redacted\]$/],
 ])('an agent that does: %s', (description, code, reason) => {
   test('fails its turn alone, with what it had said kept, and the next one starts anew', async () => {
     const taskId = await begin(description)

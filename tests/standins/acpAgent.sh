@@ -18,6 +18,7 @@ while read -r line; do
     *'Print noise'*) yes 'Listening on 4096' ;;
     *'Flood'*) yes "$(echo "$chunk" | sed "s/I have/$long/")" ;;
     *'Die'*) exit 7 ;;
+    *'Tell a secret'*) echo "it was: $TOKEN" >&2; exit 8 ;;
     *'Hang'*) sleep 600 ;;
     esac
     ;;

@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { detectEnvironment, nothingDetected } from './detectEnvironment.ts'
+import { execFileSync } from 'node:child_process'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { makeScene, testGit } from '../../../tests/runner/workspaceScene.ts'
+import { detectEnvironment, environmentOf, nothingDetected } from './detectEnvironment.ts'
 
 const sandbox = { isContainer: false, versions: new Map([['node', '20.19.0'] as const]) }
 const detected = (files: Readonly<Record<string, string>>) =>
@@ -168,5 +170,31 @@ test('a file that is no JSON leaves the proposal of the others, and versions are
   expect(notes).toEqual([
     '.devcontainer.json is not a JSON object, even without comments. Nothing of it is followed.',
     'package.json asks for node ^22. The sandbox has node 20.19.0.',
+  ])
+})
+
+// Attacks detected: a link to a file of the machine in place of a version file.
+// Attacks detected: a devcontainer file of megabytes.
+// Attacks detected: a file that is not UTF-8.
+test('of a commit, links and large files are not read, and other bytes are no fault', async () => {
+  const scene = await makeScene({
+    'package.json': '{}',
+    '.devcontainer.json': `{"postCreateCommand":"make"}${' '.repeat(3_000_000)}`,
+    'mise.toml/child': 'a folder',
+    '.tool-versions': Buffer.concat([Buffer.of(0xff, 0xfe, 0), Buffer.from('\nnodejs 22\n')]),
+  })
+  onTestFinished(() => scene.remove())
+  const git = (input: string, ...args: readonly string[]) =>
+    execFileSync('git', ['--git-dir', scene.remote, ...args], { input, encoding: 'utf8' })
+  const target = git('/etc/passwd', 'hash-object', '-w', '--stdin').trim()
+  const link = `120000 blob ${target}\t.nvmrc\n`
+  const commit = git(`${git('', 'ls-tree', 'main')}${link}`, 'mktree').trim()
+  const found = await environmentOf(testGit, { gitDir: scene.remote, commit }, sandbox)
+  expect(found.setupCommand).toBe('npm install')
+  expect(found.found.map(({ says }) => says)).toEqual(['Packages of npm, without a lock file', 'node 22'])
+  expect(found.notes).toEqual([
+    '.devcontainer.json is larger than 256 KiB and is not read.',
+    '.nvmrc is not a plain file and is not read.',
+    '.tool-versions asks for node 22. The sandbox has node 20.19.0.',
   ])
 })

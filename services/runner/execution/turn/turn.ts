@@ -202,7 +202,9 @@ async function turnOn(
     const isUnknown = error?.code === 'unknown_session'
     if (isUnknown || (started.isWarm && session === undefined)) return 'not_taken'
     if (messages.isCompleted()) return { kind: 'completed', exitCode: null }
-    const failure = failureOf(error, exit, stderr().trim())
+    const { redaction } = services
+    const told = error && { ...error, message: await redaction.text(error.message) }
+    const failure = failureOf(told, exit, (await redaction.text(stderr())).trim())
     const code = error ? passingFault(error) : undefined
     return code === undefined ? failure : { kind: 'unanswered', code, session, failure }
   } finally {
