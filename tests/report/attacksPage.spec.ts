@@ -1,4 +1,4 @@
-/** `docs/attacks.md` lists what tests attempt against the parts that show, run or keep what an agent or a repository has made. */
+/** `tests/data/attacks.md` lists what tests attempt against the parts that show, run or keep what an agent or a repository has made. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -15,7 +15,7 @@ const attacks = ['services', 'tests']
   .flatMap((file) => attacksIn(readFileSync(join(root, file), 'utf8'), file))
 
 test('the page of the attacks is as it is generated', async () => {
-  await expect(attacksPage(attacks)).toMatchFileSnapshot('../../docs/attacks.md')
+  await expect(attacksPage(attacks)).toMatchFileSnapshot('../data/attacks.md')
 })
 
 test('each attack is above a test that runs, on a part that there is, and is there once', () => {

@@ -1,4 +1,4 @@
-/** The page `docs/attacks.md`, written from what tests say that they attempt: `// Attacks preview: a ticket is used twice.` above a test. */
+/** The page `tests/data/attacks.md`, written from what tests say that they attempt: `// Attacks preview: a ticket is used twice.` above a test. */
 import { tagsIn } from './testTags.ts'
 
 /** The words of the tags, in the order of the page, and what they mean. */
@@ -32,7 +32,7 @@ export function attacksIn(source: string, file: string): readonly Attack[] {
 
 const introduction = `# Attacks
 
-What somebody may attempt against the parts of the product that show, run or keep what an agent or a repository has made, and the test in which it is refused or comes to nothing. [What Flightdeck defends against](security.md) says where the boundaries are.
+What somebody may attempt against the parts of the product that show, run or keep what an agent or a repository has made, and the test in which it is refused or comes to nothing. [What Flightdeck defends against](../../docs/security.md) says where the boundaries are.
 
 This page is generated: \`npx vitest run tests/report/attacksPage.spec.ts -u\` writes it anew from the tests (\`// Attacks\`).`
 
@@ -43,7 +43,7 @@ export function attacksPage(attacks: readonly Attack[]): string {
       .map(({ attempt, file, title }) => [
         name,
         `${attempt.slice(0, 1).toUpperCase()}${attempt.slice(1)}`,
-        `[${file.split('/').at(-1)}](../${file}): ${title}`,
+        `[${file.split('/').at(-1)}](../../${file}): ${title}`,
       ]),
   )
   const lines = [['Part', 'Attempt', 'Test'], ...rows].map(
