@@ -417,7 +417,7 @@ function askedToStop(): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
       resolve()
-      // The next start finds unfinished work in the log.
+      // Ends the process even if work is unfinished: the next start finds that work in the log.
       setTimeout(() => process.exit(0), drainMs).unref()
     }
     process.on('SIGTERM', stop)

@@ -269,7 +269,7 @@ export const ShownRepository = z.object({
   isShallow: z.boolean(),
   /** The hooks of the repository; `null` when it has none. */
   hooks: RepositoryHooks.nullable(),
-  /** Left out when the runner is of an earlier version. */
+  /** The environment that the repository needs; left out when the runner is of an earlier version. */
   detected: DetectedEnvironment.exactOptional(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>

@@ -50,7 +50,7 @@ export function append(
   let hash = leaf
   let node: Node = { level: 0, index: size }
   onNode(node, hash)
-  // For each one bit at the end of the old size, in binary, the new leaf completes a subtree.
+  // For each 1 at the end of the old size, in binary, the new leaf completes a subtree.
   for (let rest = size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
     const left = edge.pop()
     if (left === undefined) throw new RangeError('This frontier does not have the hashes of its size.')

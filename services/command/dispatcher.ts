@@ -19,8 +19,8 @@ import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
 
 /**
- * The names of two marks, up to which requests (`dispatched`) and deletions (`erased`) became jobs. Without a mark, all old deletions become jobs,
- * but only the old requests that have no outcome.
+ * The names of two marks: `dispatched` says up to which event requests became jobs, `erased` says the same for deletions. Without a mark, all old
+ * deletions become jobs, but only the old requests that have no outcome.
  */
 export const dispatcherMarks = (identity: LogIdentity) => ({
   dispatched: markName('dispatched', identity),

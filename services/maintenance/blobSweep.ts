@@ -105,7 +105,7 @@ async function unnamedOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const known = await knownMark(engines)
-  /** For each hash, the stream that names it. */
+  /** For each hash, the stream that names it; `null` while no such stream was found. */
   const namedIn = new Map<string, string | null>(hashes.map((hash) => [hash, null]))
   const naming = new Set<string>()
   const ended = new Set<string>()

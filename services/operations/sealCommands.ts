@@ -53,7 +53,7 @@ export async function replaceKey({
   logDamage,
   clock,
 }: SealOperating): Promise<OperationResult> {
-  // The older key signs the next one under the log's name, so that name must be certain.
+  // The old key signs the next key under the log's name. With a damaged log that name is not certain, so the key is not replaced.
   if (logDamage !== null) return { failed: true, lines: [logDamage] }
   const { vkeys, links } = await replaceSigningKey(vault, logIdentity, clock)
   return {

@@ -171,7 +171,7 @@ async function kindOf(commands: Services['commands'], userId: string): Promise<U
 
 /** Records the refusal, and then throws it. */
 async function refuseAccount(services: Services, id: string, fault: SignInFailed): Promise<never> {
-  // If the account has no user here, the refusal is recorded without one.
+  // If the account belongs to no user here, the refusal is recorded without a `userId`.
   const { userId } = (await services.commands.load(identity, identityStream(id))).state
   const refusal = { method: 'code_host', code: fault.value, userId } as const
   await recordRefusal(services, refusal, { commandId: services.ids.uuid() })

@@ -43,8 +43,8 @@ export interface Feed {
   join(taskId: string, viewer: Viewer, last: ResumeCursor | null): Promise<Joined>
   leave(taskId: string, viewer: Viewer): void
   /**
-   * Sends the viewer each change of status and progress of the person's tasks, and each end of a session of theirs. Progress of a task is sent at
-   * once and then at most every `progressIntervalMs`; the latest progress is always sent.
+   * Sends the viewer each change of status and progress of the person's tasks, and the end of each of the person's sessions. Progress of a task is
+   * sent at once and then at most every `progressIntervalMs`; the latest progress is always sent.
    */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
@@ -246,7 +246,9 @@ async function changeOf(feed: FeedState, stored: StoredEvent, taskId: string): P
   return owner === null || !followers.has(owner) ? null : changes.of(stored, taskId)
 }
 
-/** Sends the progress now or later. A change of status contains the progress too. */
+/**
+ * Remembers that the task's progress was sent, or has it sent later. A message about a status contains the progress too, so nothing is left to send.
+ */
 function noteProgress(
   { progress }: FeedState,
   change: ListChange | null,

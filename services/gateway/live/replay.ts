@@ -67,7 +67,8 @@ export async function missedMessages(
   for (const event of events) {
     const context = await contextOf(documents, event, task, taskId)
     const ofEvent = socketMessagesOf(event, { before: task, after: task, ...context }, addressOf)
-    // The status is sent as the last message of an event, as it is sent live: a cursor counts the messages of its event.
+    // `task_status_changed` comes last among the messages of an event, as it does live. A cursor counts these messages, so their order must be the
+    // same.
     if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
     messages.push(...ofEvent.slice(receivedOf(event.position, last)))
   }

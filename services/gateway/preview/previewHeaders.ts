@@ -90,7 +90,7 @@ export function headersForBrowser(
   const isFrameless = String(headers['x-frame-options']).toLowerCase() === 'deny'
   return {
     ...endToEndHeaders(headers, notForTheBrowser),
-    // A browser applies each policy of a list.
+    // A browser applies every policy in this list, so the page's own policies stay in force.
     'content-security-policy': [...policies, "frame-ancestors 'self'"].join(', '),
     'x-frame-options': isFrameless ? 'DENY' : 'SAMEORIGIN',
     'cache-control': caching === undefined ? 'private' : `private, ${caching}`,

@@ -95,7 +95,8 @@ const documentedPath = ({ path }: Route): string => `/api${path.replace(/:(\w+)/
 const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
 
 /**
- * Makes the document. By default, its schemas allow unknown members in answers, as clients must do. With `exact`, which tests use, they allow none.
+ * Makes the OpenAPI document. By default, its schemas allow unknown members in answers, as clients must do. With `exact`, which tests use, they allow
+ * none.
  */
 export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {}

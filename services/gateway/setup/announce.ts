@@ -36,7 +36,7 @@ export async function setupLine(
     return null
   }
   const code = setupCodeOf(vault)
-  // A gateway with shared engines may have no data folder.
+  // If the code cannot be written to a file, the start goes on: a gateway with shared engines may have no data folder.
   await rm(file, { force: true })
     .then(() => writeFile(file, `${code}\n`, { mode: 0o600, flag: 'wx' }))
     .catch((fault: unknown) => logger.info({ err: fault }, 'the code for the set-up is in no file'))

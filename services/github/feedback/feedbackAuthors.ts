@@ -32,8 +32,8 @@ export async function toldRight(
 }
 
 /**
- * The author's permission in the repository; `none` if the code host does not reveal it to this token. If an agent may start because of it, no cached
- * answer is used. Throws `CodeHostFault` if it is unknown for now.
+ * The author's permission in the repository; `none` if the code host does not reveal the permission to this token. If the permission decides whether
+ * an agent starts, no answer that was cached before this reading is used. Throws `CodeHostFault` if the permission is unknown for now.
  */
 export async function rightOf(
   reader: Reader,

@@ -217,7 +217,8 @@ async function readIssues(
   const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
   const found = await codeHost.issues(token, repository, query)
   if (found === 'unchanged') return 'done'
-  // The ETag is kept only when everything was read, so that the rest is requested again.
+  // The ETag is forgotten until everything was read. If the reading ends early, the next request with it would be answered as unchanged, and the rest
+  // would be lost.
   memory.etag = undefined
   let count = 0
   const isWaiting = (id: string) => {

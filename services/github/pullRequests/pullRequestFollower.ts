@@ -67,7 +67,7 @@ interface Follower {
   readonly engines: FollowerEngines
   readonly times: FollowerTimes
   readonly queue: ReadQueue
-  /** Resting accesses by their holder. */
+  /** By holder, the accesses with which nothing is read for now. */
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>

@@ -16,7 +16,7 @@ export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
 const page = 200
 /** For a person who has the client open, the pull requests of this many newest tasks are read: as many as lists show. */
 const newestTasks = 50
-/** The most tasks with one pull request: several people may each have a task with it. */
+/** How many tasks are read that have the same pull request: several people may each have a task with it. */
 const tasksOfOne = 20
 /** A closed pull request is followed for this time, in case it is reopened; after that, only webhooks report a reopening. */
 const closedFollowedMs = 14 * 24 * 3_600_000

@@ -164,7 +164,7 @@ function checkCalls({
       const { check_runs: runs } = await ask(CheckRuns, () =>
         rest.checks.listForRef({ ...query, filter: 'latest' }),
       )
-      // Reading commit statuses needs another permission than reading check runs.
+      // Reading commit statuses needs another permission than reading check runs, so a token may see only the check runs.
       const { statuses } = await ask(Statuses, () => rest.repos.getCombinedStatusForRef(query)).catch(
         ifHidden({ statuses: [] }),
       )

@@ -235,7 +235,7 @@ function branchCalls({
       ])
       const names = found.items.map((branch) => branch.name)
       const others = names.filter((name) => name !== first)
-      // If there were too many branches to list them all, the default branch may not be among the listed ones.
+      // The default branch comes first. A list that was cut may lack this branch, so it is added then.
       return names.includes(first) || found.cut ? [first, ...others] : others
     },
     branch: async (accessToken, repository, branch) => {

@@ -43,7 +43,7 @@ export interface SqliteOptions {
   readonly overwrites?: boolean
 }
 
-/** The migration to a format that differs from the one before only in that free pages were overwritten. */
+/** The migration to a format that has the same tables as the one before. It only overwrites free pages, in which deleted texts may still be. */
 export const overwriteFreed = '-- vacuum'
 
 /**

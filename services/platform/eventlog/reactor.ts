@@ -17,7 +17,7 @@ export interface ReactorEngines {
 }
 
 export interface Reaction {
-  /** Names of the marks. Without any, each start begins at the end of the log. */
+  /** Names of the marks. Without marks, each start begins at the end of the log. */
   readonly marks?: readonly string[]
   /** Where to begin while there is no mark yet. */
   readonly from: 'beginning' | 'head'

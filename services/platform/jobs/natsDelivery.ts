@@ -72,7 +72,7 @@ export function deliveryOf(
       }
       const now = await records.read(job.id, timeoutMs)
       if (now?.record.claim !== claimed.claim) return false
-      // The conflict is with our own write, whose answer was lost.
+      // The record still has our claim, so it was our own write that changed it: only the answer to that write was lost.
       revision = now.revision
       if (now.record.state === next.state) return true
       if (now.record.state !== 'leased') return false
@@ -96,7 +96,7 @@ export function deliveryOf(
       } catch (fault) {
         if (!(fault instanceof EngineUnavailable)) throw fault
         requireOpen()
-        // While NATS is unavailable, nobody else gets the job. After the lease has expired, that is uncertain.
+        // While NATS is unavailable, nobody else gets the job, so the write is tried again. After the lease has expired, that is uncertain.
         if (performance.now() >= deadline) throw leaseLost(fault)
         await pause(retryPauseMs)
       }

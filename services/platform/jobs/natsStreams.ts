@@ -52,7 +52,10 @@ export interface Streams {
 /** How long a worker may take to claim a delivery before NATS delivers the message to another worker. */
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** A stream may be removed once more while it is being created. If it is removed again, somebody does that on purpose. */
+/**
+ * How often the creation of a stream is tried. A stream may be removed while it is being created. If it is removed again, somebody does that on
+ * purpose.
+ */
 const maxAttempts = 2
 const retryPauseMs = 1_000
 const readyMs = 2_000
@@ -133,7 +136,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
     { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
     { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
     { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
-    // The newest mark of a subject replaces the one before it, so a subject with a mark never loses it.
+    // A new mark of a subject replaces the older one, so a subject that has a mark always keeps one.
     { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
   ]
   for (const { name, ...config } of configs) {

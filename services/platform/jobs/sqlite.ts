@@ -67,7 +67,7 @@ function takingStatements(db: Db) {
      ON CONFLICT (id) DO NOTHING`,
     ),
     // Chooses a job of the person with the fewest running jobs; among equals, of the person served longest ago; of that person's jobs, the oldest.
-    // Nobody has more than `most`. Each person costs a few index steps, however many of their jobs wait.
+    // Nobody has more than `most` running jobs. Each person costs a few index steps, however many of their jobs wait.
     next: db.prepare<[string, number, number], [seq: number, person: string]>(
       `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons

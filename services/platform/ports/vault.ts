@@ -18,7 +18,7 @@ export interface Vault {
   /** Stores a secret (a token, a project's variable) under a name in a scope, replacing an older one. */
   putSecret(scope: string, name: string, secret: string): Promise<void>
   getSecret(scope: string, name: string): Promise<string | undefined>
-  /** Removes a secret. With `last`, only if this is the stored secret, so that one that was stored in the meantime is kept. */
+  /** Removes a secret. With `last`, removes it only if the stored secret equals `last`, so that a secret that was stored in the meantime is kept. */
   removeSecret(scope: string, name: string, last?: string): Promise<void>
   /** Returns a 32-byte key for one of the server's own purposes (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
   deriveKey(purpose: string): Uint8Array

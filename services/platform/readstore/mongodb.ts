@@ -199,7 +199,7 @@ async function readCatalog(store: MongoReadStore, db: Db): Promise<Catalog> {
 
 /**
  * Reads a live generation without an extra wait: reads from the last known generation and reads the catalog at the same time. A generation never
- * becomes live again, so if it is still live, it was live all the time. If not, the read is repeated on the present one.
+ * becomes live again, so if it is still live, it was live all the time. If not, the read is repeated on the generation that is live now.
  */
 async function reading<T>(
   store: MongoReadStore,

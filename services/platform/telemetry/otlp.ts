@@ -42,7 +42,7 @@ export function openSpanSink({
   return {
     send: (span) => processor.onEnd(readable(span, resource)),
     async close() {
-      // The exporter reports lost spans itself.
+      // The fault is dropped here, because the exporter reports lost spans itself.
       const shutDown = processor.shutdown().catch(() => undefined)
       await withinOr(closeMs, shutDown, undefined)
     },

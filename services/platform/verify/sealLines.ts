@@ -14,7 +14,7 @@ export interface LineFault {
   readonly sentence: string
 }
 
-/** A seal in the file that the log does not have. Its claim is compared with the log like any other. */
+/** A seal in the file that the log does not have. Its claim is compared with the log, like the claim of any other seal. */
 export interface StrangeSeal {
   readonly epoch: number
   readonly seal: OutsideSeal
@@ -40,7 +40,7 @@ interface Lines extends Comparing {
   readonly faults: LineFault[]
   readonly told: string[]
   readonly strange: StrangeSeal[]
-  /** For each epoch, the revisions found in the file. */
+  /** For each epoch, the revisions of the seals that were found in the file. */
   readonly seen: Map<number, Set<number>>
   newest: { readonly epoch: number; readonly revision: number }
   /** The page of the log's seals that was read last. */

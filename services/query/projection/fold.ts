@@ -42,7 +42,7 @@ export function placed<D extends ViewDocument>(view: View<D>, collection: string
 interface OpenFold extends FoldEngines {
   readonly views: readonly View<ViewDocument>[]
   readonly wanted: EventFilter
-  /** The documents in `oversized`, by the names from `markOf`. */
+  /** The documents that are listed in the collection `oversized`, by the names from `markOf`. */
   readonly stale: Set<string>
   /** The names of the streams in quarantine. */
   readonly flawed: Set<string>

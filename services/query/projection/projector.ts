@@ -353,7 +353,10 @@ function tellSetAside(tell: TellQuarantine, count: number): void {
   tell(count === 0 ? [] : [`${what} set aside. Run: npm start -- quarantine list`])
 }
 
-/** After a full rebuild: tells viewers which streams are no longer in quarantine. The documents of the others will be marked again. */
+/**
+ * After a full rebuild: tells viewers which streams are no longer in quarantine. Forgets the streams that still are, so that their documents are
+ * marked again.
+ */
 async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Promise<void> {
   const listed = new Set<string>()
   for await (const { id } of allFlawed(readStore)) listed.add(id)

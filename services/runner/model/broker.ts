@@ -256,7 +256,9 @@ class BodyRefused extends Error {
   }
 }
 
-/** The most values in a body, far above those of any conversation. Parsing takes many times the bytes, and other requests wait for it. */
+/**
+ * The most values in a body, far above those of any conversation. Parsing a body takes many times its size in memory, and other requests wait for it.
+ */
 const maxValues = 250_000
 
 /** Reads a whole JSON body. Throws `BodyRefused` beyond `maxBytes` or 250,000 values, and fails when the client disconnects before its end. */

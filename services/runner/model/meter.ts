@@ -44,7 +44,7 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
   let json = ''
   let isTooLong = false
 
-  // The API reports growing counts, so the latest one counts.
+  // The counts in the API's reports only grow, so the latest report replaces the earlier ones.
   const count = (value: unknown): void => {
     const counted = readUsage(value)
     if (counted !== undefined) usage = { ...noUsage, ...usage, ...counted }

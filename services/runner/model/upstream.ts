@@ -7,7 +7,7 @@ import type { ModelUsage } from './meter.ts'
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The path of the request. */
+  /** What the broker knows about the path of the request. */
   readonly served: Served
   /** The complete body, without any content coding. */
   readonly body: Buffer

@@ -120,7 +120,7 @@ async function applyPatch(sandbox: Sandbox, workspace: Workspace, patch: Buffer)
   const stderr: Buffer[] = []
   child.stdout.resume()
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  // A process that ended early has not read all of its input.
+  // Writing fails if the process ended before it had read all of its input. Its exit says why it ended.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(patch)
   const { code, signal, reason } = await child.exited

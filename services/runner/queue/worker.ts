@@ -157,7 +157,8 @@ async function runDelivery<Deps extends QueueDeps>(
     await measured(deps, delivery, () => run(deps, control))
     await delivery.ack()
   } catch (fault) {
-    // A job that throws is given back and delivered again, without limit while a part of the server is unavailable.
+    // A job that throws is given back and delivered again, up to `maxAttempts` times. While a part of the server is unavailable, the times do not
+    // count.
     if (fault instanceof EngineUnavailable || delivery.attempt < maxAttempts) throw fault
     deps.logger.error({ err: fault, job }, 'job set aside')
     await delivery.reject(fault)

@@ -119,7 +119,7 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
     const over = () => {
       if (underWay === piece) underWay = undefined
     }
-    // Never rejects: a failure shows as withheld text.
+    // `piece` never rejects: after a failure it resolves to a note that the text is withheld.
     void piece.then(over, over)
     return piece
   }

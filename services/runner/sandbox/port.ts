@@ -102,7 +102,7 @@ export interface SandboxedProcess {
   /** The process id on the host; `null` when it is not a process of this machine. */
   readonly pid: number | null
   readonly stdin: Writable | null
-  /** If nobody reads these streams, the command waits. */
+  /** The command waits while nobody reads `stdout` and `stderr`. */
   readonly stdout: Readable
   readonly stderr: Readable
   /** Settles when all processes of the sandbox have ended, whether or not its output was read. */

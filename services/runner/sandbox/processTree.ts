@@ -92,7 +92,7 @@ async function openedBy(
 
 /** Names in /proc that stand for memory. No file has such a name, because a file's path begins with an existing folder. */
 const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
-/** Lines of /proc/<pid>/maps about shared memory, with any permissions: a single page of it that is mapped privately keeps all of it in memory. */
+/** Lines of /proc/<pid>/maps about shared memory. Private mappings are included, because one privately mapped page keeps all of the shared memory. */
 const sharedMapping =
   /^([0-9a-f]+)-([0-9a-f]+) ..?.?[sp] \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
 /** The address as the names in /proc/<pid>/map_files write it, without leading zeros. */

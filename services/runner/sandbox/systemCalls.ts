@@ -2,9 +2,10 @@
  * The system calls that are refused in sandboxes. From this one list, bubblewrap's filter, the profile of
  * containers and the profile of the runner in `docker-compose.yml` are made. Has no side effects.
  *
- * ptrace(2) and process_vm_readv(2) are allowed: debuggers need them, and since a sandbox has its own user, they
- * only reach the sandbox; the kernel applies the filter again after a tracer. personality(2) is allowed too:
- * 32-bit programs are refused, and no program gains a right when it starts.
+ * ptrace(2) and process_vm_readv(2) are allowed, because debuggers need them. A sandbox has its own user, so they
+ * only reach the sandbox. A tracer cannot get around the filter: the kernel applies it again to a call that the
+ * tracer has changed. personality(2) is allowed too, because it can do no harm: 32-bit programs are refused, and no
+ * program gains a right when it starts.
  */
 
 interface Rule {

@@ -73,7 +73,7 @@ export interface DiskWatch {
 export interface DiskWatchOptions {
   /** The folder that contains all workspaces. */
   readonly root: string
-  /** The `PATH` for programs. */
+  /** The `PATH` of the programs that measure folders. */
   readonly path: string
   readonly limits: Pick<DiskLimits, 'workspace' | 'leastFree'>
   /** Pauses a task's processes while it is decided which run is ended. */

@@ -29,7 +29,7 @@ const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
 /** For a process that has only part of the ids, as in a container with its own user namespace. */
 const narrowRange: IdRange = { first: 20_000, count: 40_000 }
 
-/** The user for trials, who belongs to no task. */
+/** The user with which the sandbox and the limits of workspaces are tried. This user belongs to no task. */
 export async function trialUser(): Promise<HostUser> {
   return userFor((await rangeHere()).first)
 }
@@ -44,7 +44,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
 
   async function read() {
     const ids = new Set(await accountIds())
-    // The first id is for trials.
+    // Tasks do not get the first id of the range: it is for trials.
     const { first, count } = givenRange ?? (await rangeHere())
     const tasks = join(root, 'tasks')
     for (const name of await readdir(tasks).catch(() => [])) {

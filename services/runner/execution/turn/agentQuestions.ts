@@ -40,7 +40,7 @@ type Withdrawal = Extract<AgentEvent, { type: 'question_withdrawn' }>
 
 export interface AgentQuestions {
   hear(event: AgentQuestion | Withdrawal): Promise<void>
-  /** Called when the model has continued: the answers that the agent got then count as delivered. */
+  /** Called when the model has continued: from then on, the answers that the agent got before count as delivered. */
   seen(): Promise<void>
   stop(): void
 }

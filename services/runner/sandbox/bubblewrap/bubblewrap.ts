@@ -195,7 +195,8 @@ function runIn(
     filter: () => filters?.[group ? 'kernel' : 'processes'],
     group: () => group,
     endSandbox: () => end('killed'),
-    // A process whose keeper (sandbox/keeper.ts) was ended comes below the first process. Freezing again ends it.
+    // A process whose keeper (sandbox/keeper.ts) was ended becomes a child of the first process. If the sandbox is frozen, freezing it again ends
+    // this process.
     onLost: () => freezing.again(),
   })
   const roots = () => [...(first ? [first.pid] : []), ...programs.keepers()]

@@ -114,7 +114,7 @@ export function containerEngine(socketPath: string): ContainerEngine {
       return connection ?? Promise.reject(await refusal(response))
     },
     async awaitExit(id) {
-      // The engine answers at once that it waits, and sends the end in the body.
+      // The engine answers at once, and sends the body of the answer only when the container has ended.
       const path = `/containers/${id}/wait?condition=next-exit`
       const { response } = await call('POST', path, { isLong: true })
       const code = text(response).then((body) => Answers.exit.parse(JSON.parse(body)).StatusCode)

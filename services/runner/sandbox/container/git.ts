@@ -27,7 +27,7 @@ interface ReadyContainer {
 interface GitContainer {
   /** Resolves when the container takes calls; rejects when it cannot take any. */
   readonly ready: Promise<ReadyContainer>
-  /** Identifies the workspace that the container was made for: a recreated workspace has the same paths. */
+  /** Identifies the workspace that the container was made for. The paths cannot do that, because a recreated workspace has the same paths. */
   readonly fingerprint: string
   calls: number
   idle: NodeJS.Timeout | undefined
@@ -116,7 +116,7 @@ async function startGitContainer(
   const isShared = engineSees(shared, node) !== undefined
   const container = startContainer(options, {
     plan: {
-      // User 0 of the container, who may read and write the files of others but has no other right of root.
+      // If the tree has another owner: user 0 of the container, who may read and write the files of others but has no other right of root.
       user: owner ? { uid: 0, gid: 0 } : ownUser,
       capabilities: owner ? ['DAC_OVERRIDE'] : [],
       staying: 0,

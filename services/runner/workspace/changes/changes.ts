@@ -68,7 +68,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     currentBase(git, workspace, baseBranch),
     currentBranchOf(workspace),
   ])
-  // The base branch of an empty repository exists only after the first push.
+  // The base branch of an empty repository exists only after the first push, so it is no fault if this branch is missing.
   if (base === null && !(workspace.startCommit === null && baseBranch === workspace.baseBranch))
     return { kind: 'base_not_found', baseBranch }
 

@@ -111,8 +111,8 @@ async function packShared(
   // Every agent's git reads the mirror, so only commits from the code host may go there, and none that the task made.
   const shared = [...start, ...began]
   const packs = join(mirrorObjects, 'pack')
-  // Tells git to skip the objects in the packs of the mirror. The branches of the mirror do not reach all of these objects, since some were copied
-  // for other workspaces.
+  // Tells git to skip the objects in the packs of the mirror. Leaving out what the mirror's branches reach would not be enough, since some objects
+  // were copied for other workspaces.
   const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
   const made = await gitText(git, {
     gitDir,

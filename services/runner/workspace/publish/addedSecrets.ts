@@ -7,7 +7,7 @@ import type { Git, GitCall } from '../git/git.ts'
 
 export interface AddedSecret {
   readonly secret: KnownSecret
-  /** The path of the file, as git writes it in a patch. */
+  /** The path of the file that has the secret, as git writes it in a patch. */
   readonly path: string
 }
 

@@ -119,7 +119,7 @@ async function pathsInTheWay(
   return found
 }
 
-/** Whether a path leads through, or ends at, something that is not `indexed`. */
+/** Whether something that is not in `indexed` is in the way of a path: at the path itself, or where one of its folders should be. */
 async function isBlocked(dir: string, path: TreePath, indexed: ReadonlySet<string>): Promise<boolean> {
   const at = (inTree: TreePath) =>
     lstat(Buffer.concat([Buffer.from(`${dir}/`), inTree])).catch(() => undefined)

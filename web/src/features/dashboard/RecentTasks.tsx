@@ -46,7 +46,7 @@ export function RecentTasks() {
   )
 }
 
-/** Says that there are no tasks. It only offers to create a project while the first steps, which offer the same, are hidden. */
+/** Says that there are no tasks. While the first steps are shown, it does not offer to create a project, because the first steps offer that. */
 function NoTask() {
   const projects = useProjectsQuery().data?.projects
   const [putAway] = usePersisted(firstStepsPutAway)

@@ -129,7 +129,7 @@ function useFiguresChoice(): FiguresChoice {
   const query = useMemo(() => queryIn(params, today), [params, today])
   const choose = (change: Partial<FiguresQuery>) => {
     const next = { ...query, ...change }
-    // A date that is still being typed is incomplete.
+    // A date that is still being typed is incomplete, and is not chosen yet.
     if (!isDay(next.from) || !isDay(next.to) || next.from > next.to) return
     setParams({ ...next }, { replace: true })
   }

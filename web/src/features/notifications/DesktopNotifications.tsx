@@ -49,6 +49,6 @@ function notify({ id, title, project }: Task, news: string, open: () => void): v
       open()
     })
   } catch {
-    // Nothing is shown: browsers on phones only offer notifications to service workers.
+    // No notification is shown: browsers on phones only offer them to service workers.
   }
 }

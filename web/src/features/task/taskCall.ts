@@ -10,7 +10,7 @@ export const ofTask =
   <C extends AnyCall & TaskRoute>({ method, path }: Pick<C, 'method' | 'path'>, fallback: string) =>
   (taskId: string): ApiCall => ({ method, path: pathOf<TaskRoute['path']>(path, { taskId }), fallback })
 
-/** For a path with several parameters: they are the argument of the endpoint. */
+/** For a path with several parameters: the endpoint's argument is an object with all of them. */
 export const ofParams =
   <C extends AnyCall>({ method, path }: Pick<C, 'method' | 'path'>, fallback: string) =>
   (params: PathParams<C['path']>): ApiCall => ({ method, path: pathOf<C['path']>(path, params), fallback })

@@ -313,7 +313,7 @@ function takeTerminal(sync: Sync, { sequencer, ready, gap }: Received<TerminalIt
   if (ready.length > 0) sync.frames.request()
 }
 
-/** If a gap does not close by itself, the history is read again. */
+/** If a gap between received events does not close by itself, the history is read again. */
 function watchGap(sync: Sync, gap: boolean): void {
   const isOpen = gap || hasGap(sync.taskStream) || hasGap(sync.terminalStream)
   if (!isOpen) {

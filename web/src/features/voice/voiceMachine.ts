@@ -104,7 +104,7 @@ function recording(state: VoiceState & { kind: 'recording' }, event: VoiceEvent)
       return failed(interim, event.code)
     case 'ended':
       if (ends + 1 >= maxEnds) return failed(interim, 'no-speech')
-      // The interim words will not become final any more.
+      // The recogniser has ended, so its interim words will not become final any more: they are written as they are.
       return step({ ...state, interim: '', ends: ends + 1 }, ...wordsEffect(interim), { do: 'listen' })
     case 'began':
       return step(state)

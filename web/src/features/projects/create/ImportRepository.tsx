@@ -97,7 +97,7 @@ export function ImportRepository() {
 }
 
 interface NoRepositoryProps {
-  /** Whether there are repositories, of which none matches the search. */
+  /** Whether there are repositories, but none that matches the search. */
   readonly hasOthers: boolean
   readonly onClear: () => void
 }

@@ -51,7 +51,7 @@ function Listed({ hash, hooks }: Extract<RepositoryHooks, { kind: 'shown' }>) {
     <div>
       <ul className="divide-y divide-line-soft border-y border-line-soft">
         {hooks.map((one, index) => (
-          // Hooks can be equal, and are only identified by index.
+          // Two hooks can be equal, so only the index identifies a hook.
           <li key={index} className="py-2">
             <p className="text-meta text-muted wrap-anywhere">
               <ExactText text={whenOf(one)} />

@@ -32,7 +32,7 @@ export function useEarlier(
   const start = Math.max(0, reach === null || found === -1 ? entries.length - pageSize : found - reach.above)
   const rendered = start === 0 ? entries : entries.slice(start)
   const first = rendered[0]?.key
-  // While somebody reads further up, new entries at the end must not remove any at the top.
+  // While somebody reads further up, new entries at the end must not push the first rendered entries out of the page.
   if (!following && reach === null && first !== undefined) setReach({ key: first, above: 0 })
 
   const keepPosition = () => {

@@ -2,7 +2,10 @@
 import type { LogDocument } from '#domain/views/commandLog.ts'
 import type { ToolPart, TurnPart } from './turnParts.ts'
 
-/** The parts of a turn in their order. A call stays at the top level when its parent is not loaded, or did not begin before the call. */
+/**
+ * The parts of a turn in their order, with each call inside its parent. A call stays at the top level when its parent is not loaded, or did not begin
+ * before the call.
+ */
 export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {
   if (!parts.some((part) => part.kind === 'tool' && part.log.parentId !== undefined)) return parts
   const begun = new Set<string>()

@@ -150,7 +150,10 @@ export function countsOf(sections: readonly TimelineSection[]): {
   return { entries: rows.length, pieces: rows.reduce((sum, { output }) => sum + output.length, 0) }
 }
 
-/** The index of the last row that had begun at a moment; `-1` for none. `revision` and `index` are of the last event and the last item by then. */
+/**
+ * The index of the last row that had begun at a moment; `-1` for none. `revision` and `index` belong to the last event and the last item of that
+ * moment.
+ */
 export function currentRow(rows: readonly ListedRow[], revision: number, index: number): number {
   let current = -1
   let at = { revision: -1, index: -1 }

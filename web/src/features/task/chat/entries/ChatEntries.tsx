@@ -28,7 +28,7 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
     <TimeContext value={now}>
       <TaskImages task={task} />
       {entries.map((each, index) => {
-        // The first rendered entry always has a head.
+        // The first rendered entry is never grouped, so that it has a head.
         const entry =
           index === 0 && each.kind === 'message' && each.grouped ? { ...each, grouped: false } : each
         const label = dayLabel(entry.at, now)
