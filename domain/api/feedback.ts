@@ -12,5 +12,5 @@ export const feedbackRoutes = {
   setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
 } as const satisfies Routes
 
-/** The most pieces of feedback in an answer. An answer has the latest pieces. */
+/** The most pieces of feedback that one response lists. It lists the latest pieces. */
 export const feedbackPage = 100

@@ -14,7 +14,7 @@ import {
 const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
 const Revision = z.int().nonnegative()
 
-/** An event as the log stores it, without its position and its sealed content. */
+/** An event as the log stores it, without its position and its encrypted content. */
 export const Envelope = z.strictObject({
   id: z.string(),
   stream: z.string(),

@@ -4,7 +4,7 @@ interface Waiting {
   readonly messageId: string
 }
 
-/** Puts the queue into the order of `messageIds`. A message that is missing there is on its way to a runner, and comes first. */
+/** Puts the queue into the order of `messageIds`. A message that is missing in `messageIds` is on its way to a runner, and comes first. */
 export function reordered<Message extends Waiting>(
   queue: readonly Message[],
   messageIds: readonly string[],

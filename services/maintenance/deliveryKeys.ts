@@ -13,7 +13,7 @@ export type DeliveryKeysEngines = Pick<Engines, 'eventStore' | 'vault' | 'clock'
 const dayMs = 86_400_000
 const keptDays = 8
 const intervalMs = 3_600_000
-/** The progress is stored with the keys, so that a log restored without keys has nothing to destroy. */
+/** Where the vault keeps the next day whose key must be destroyed. The vault also keeps the keys, so a restore brings both back together. */
 const mark = { scope: 'delivery-keys', name: 'next-day' } as const
 
 /** Looks for old keys at once and then hourly, until it is stopped. */

@@ -169,7 +169,7 @@ async function kindOf(commands: Services['commands'], userId: string): Promise<U
   return (await commands.load(user, userStream(userId))).state.kind
 }
 
-/** Records the refusal, and then throws it. */
+/** Records that the account was refused, and then throws `fault`. */
 async function refuseAccount(services: Services, id: string, fault: SignInFailed): Promise<never> {
   // If the account belongs to no user here, the refusal is recorded without a `userId`.
   const { userId } = (await services.commands.load(identity, identityStream(id))).state

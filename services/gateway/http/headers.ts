@@ -35,8 +35,8 @@ export const securityHeaders =
   }
 
 /**
- * Keeps only those values of forwarded headers that the outermost of our `proxies` wrote: each proxy appends one, so only the last ones are trusted.
- * Never keeps a forwarded host.
+ * Keeps one value of each forwarded header: the value that the outermost of our `proxies` appended. A client can forge the values before it. Never
+ * keeps a forwarded host.
  */
 export function trustProxies(proxies: number): Middleware {
   return (context, next) => {

@@ -76,7 +76,7 @@ export interface ReadingOf {
 
 /**
  * The outcome for an issue. `waits`: it waits until a limit allows it. `later`: its task can be made later. `passes`: it is passed over for a reason
- * that may cease. `unasked`: the accounts of the people who request it could not be checked.
+ * that may cease. `unasked`: the accounts of the people who request its task could not be checked.
  */
 export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
 
@@ -197,7 +197,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
 /** The most authors of left-out comments whose permission is checked. Authors without an account on this server are not checked. */
 const maxLeftOut = 10
 
-/** The comments that may request the issue. */
+/** The comments on `issue` that may request a task for it. */
 async function mentionsOn(
   deps: IssueReadingDeps,
   { issues, token, repository, slug }: ReadingOf,
@@ -242,7 +242,7 @@ interface Judged {
   textFor(commentId: string | null): IssueText
 }
 
-/** Checks what the people who request the issue may do, without cached answers, and removes secrets from their texts. */
+/** Checks, without cached answers, what the people who request a task for the issue may do. Removes secrets from their texts. */
 async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Promise<Judged> {
   const { said, comments, asks } = read
   const rights = new Map<string, RepositoryRight>()

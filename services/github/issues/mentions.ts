@@ -85,7 +85,7 @@ async function readThrough<Comment extends ListedComment>(
   return []
 }
 
-/** Adds a person's earlier comments with a mention, if one of their comments was found before. */
+/** If `found` has a comment of this person, adds the person's earlier comments with a mention to `found`. */
 async function readEarlier<Comment extends ListedComment>(
   { comments }: Naming<Comment>,
   slug: string,

@@ -127,7 +127,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
 }
 
 function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
-  // While read models are being built, or an engine is unavailable, the next poll tries again.
+  // An engine that is unavailable, or a read model that is still being built, is not logged: the next poll tries again.
   if (isStopped || fault instanceof EngineUnavailable) return
   if (fault instanceof CodeHostFault || (fault instanceof Fault && fault.code === 'github_not_connected')) {
     logger.debug({ err: fault }, 'failed to read what came back on pull requests')

@@ -23,7 +23,7 @@ export interface AdmissionOptions {
   readonly tasksAtOnce: number
 }
 
-/** Whether `admit` has refused for a reason that will pass. */
+/** Whether `fault` is a refusal of `admit` whose reason will pass. */
 export const hasNoRoomYet = (fault: unknown): fault is Fault =>
   fault instanceof Fault && (fault.code === 'too_many_tasks' || fault.code === 'disk_full')
 

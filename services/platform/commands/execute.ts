@@ -198,7 +198,7 @@ function advance<State, Command, E extends DomainEvent>(
   return after
 }
 
-/** Adds commands that took effect. Changes the map in place, since it belongs to the snapshot of one stream. */
+/** Adds the ids of commands of people that took effect. Changes the map in place, since it belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
     // Only people repeat commands. The thousands of reports of a run would displace people's commands from the map.

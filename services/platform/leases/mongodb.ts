@@ -64,7 +64,7 @@ function ask<T>(
   return leases.mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 }
 
-/** Waits for the lease and returns it, with a time before which it was obtained. Retries without limit; `undefined` when stopped. */
+/** Waits for the lease and returns it; `undefined` when stopped. `since` is a time before the lease was taken. Retries without limit. */
 async function obtain(
   leases: MongoLeases,
   name: string,

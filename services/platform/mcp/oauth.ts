@@ -83,7 +83,7 @@ export function mcpOAuth(network: McpNetwork, now: () => Date, withinMs = discov
   async function authorizationServer(issuer: URL, by: Options): Promise<oauth.AuthorizationServer> {
     const read = async (algorithm: 'oauth2' | 'oidc') =>
       oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { ...by, algorithm }))
-    // Some servers answer with a page or a redirect where they have no metadata.
+    // A server without this metadata may answer with a page or a redirect, so `oidc` is tried after any failure.
     return read('oauth2').catch(() => read('oidc'))
   }
 
@@ -259,7 +259,7 @@ async function resourceOf(url: string, ask: Ask) {
   const places = stated === undefined ? [`${wellKnown}${pathname}`.replace(/\/$/, ''), wellKnown] : [stated]
   for (const place of places) {
     const asked = ask(place, { method: 'GET', headers: { accept: 'application/json' } })
-    // Some servers answer with a page or a redirect where they have no metadata.
+    // A server that has nothing at this place may answer with a redirect or a page, so the next place is tried.
     const response = await (stated === undefined ? asked.catch(() => undefined) : asked)
     const read = Resource.safeParse(jsonOf((await response?.text()) ?? ''))
     if (stated === undefined && (response?.status !== 200 || !read.success)) continue

@@ -11,7 +11,7 @@ export interface Job {
   /** The job's id. Putting a job twice queues it once, even when it was done within the last 7 days. */
   readonly id: string
   readonly kind: string
-  /** The person in whose share the job counts; without one, it counts in no share. */
+  /** The person for whom the job runs. Slots are shared fairly among people, and a job without a person counts for nobody. */
   readonly person?: string
   readonly payload: Readonly<Record<string, string>>
 }

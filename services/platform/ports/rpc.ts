@@ -95,8 +95,8 @@ export const rpcCalls = {
     response: z.object({ outcome: z.enum(workspaceOutcomes) }),
   },
   /**
-   * Asks a runner to prepare for a task that may be created with this id; the response says whether the runner does. The caller has checked access to
-   * the project.
+   * Asks a runner to prepare for a task that may be created with the id `taskId`. The response says whether the runner has begun. The caller has
+   * checked access to the project.
    */
   prepare: {
     request: project.extend({
@@ -129,7 +129,7 @@ export const rpcCalls = {
       notes: z.array(z.string()).readonly(),
     }),
   },
-  /** Files of a project's repository with a path that contains the search. The caller has checked access to the task or project. */
+  /** Lists the files of a project's repository whose path contains `search`. The caller has checked access to the task or project. */
   files: {
     request: atCommit.extend({ search: z.string() }),
     response: z.object({ files: z.array(z.string()).readonly() }),

@@ -64,7 +64,7 @@ function keyOf(field: string): string {
   return field === 'id' ? '_id' : `document.${field}`
 }
 
-/** The document with all keys in a form that can be stored; the same object when they already are. */
+/** The document with all keys in a form that can be stored; the same object when all keys already have this form. */
 export function escaped(document: Document): { readonly document: Document; readonly hasEscapedKeys?: true } {
   return canBeStored(document)
     ? { document }

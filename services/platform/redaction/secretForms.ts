@@ -7,7 +7,7 @@ export interface KnownSecret {
   readonly value: string
 }
 
-/** The shortest secret that is looked for. Shorter ones would hide ordinary words, and none of the product's own secrets is that short. */
+/** The length of the shortest secret that is looked for. Shorter secrets would hide ordinary words, and none of the product's own secrets is shorter. */
 const shortest = 8
 
 /** All forms of these secrets, longest first, without duplicates. Secrets of fewer than 8 characters are left out. */

@@ -13,7 +13,7 @@ export interface Metrics {
   text(): Promise<string>
 }
 
-/** Buckets in seconds: from an answer from memory to one that waited for a pull request. */
+/** Buckets for the duration of requests, in seconds: from a read of cached data to a request that waits for a pull request. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const runBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200]

@@ -1,5 +1,5 @@
 /**
- * Checks a stored log against its format, `docs/log-format.md`: the chain of each stream, the consistency of a task's two streams, sealed contents
+ * Checks a stored log against its format, `docs/log-format.md`: the chain of each stream, the consistency of a task's two streams, encrypted contents
  * against their commitments, and the whole log against its seals. Without a seal, a change goes unnoticed if all hashes were recomputed.
  */
 import { z } from 'zod'

@@ -65,7 +65,7 @@ export function createTerminal(): (event: AgentEvent) => string {
         return event.ok ? dim(`Finished in ${(event.durationMs / 1000).toFixed(1)} s`) : ''
       case 'question_withdrawn':
       case 'write':
-      // The agent's texts are shown in the chat.
+      // The agent's texts are shown in the chat, not in the terminal.
       case 'text':
       case 'text_delta':
       case 'text_restarted':

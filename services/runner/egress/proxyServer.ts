@@ -253,7 +253,7 @@ async function forward(
   passOn(request, response, { url, upstream, dropped: readable ? credentials : [] })
 }
 
-/** Sends a request to its destination, without the headers that are `dropped`, and returns the response. */
+/** Sends `request` to its destination without the headers in `dropped`, and passes the answer on to `response`. */
 function passOn(
   request: IncomingMessage,
   response: ServerResponse,

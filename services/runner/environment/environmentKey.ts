@@ -49,7 +49,7 @@ export async function lockFilesAt(git: Git, gitDir: string, commit: string): Pro
   return sha256(JSON.stringify(found))
 }
 
-/** Names the system of sandboxes: the image of containers, or the release of the host whose programs bubblewrap shows. */
+/** Names the system that commands find in a sandbox: the image of its container, or the release of the host whose programs bubblewrap shows. */
 export function systemOf(sandbox: Pick<Sandbox, 'kind'>, image: string | null): string {
   return `${sandbox.kind} ${process.arch} ${sandbox.kind === 'container' ? image : hostRelease()}`
 }

@@ -44,7 +44,7 @@ export async function ownSecrets(
     { name: 'your access token of the code host', value: accessToken },
     { name: 'the access token of git', value: gitToken },
     { name: 'what git proves itself with at the code host', value: authorization },
-    // A sandbox that once had one of these secrets may have stored it in its home. A later command could print it.
+    // The keys of all agents: an agent that ran earlier may have stored its key in the home of the sandbox, and a later command could print it.
     ...installed.secrets,
     // A gateway in front of a model may repeat the key of a request in its answer.
     ...keys.map((value) => ({ name: 'a key for models', value })),

@@ -186,7 +186,7 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
   if (lost !== undefined) return lost
   // The App's token may be from before the repository was removed from the installation.
   if (await isHiddenFromApp(codeHost, reached)) return unreached
-  // The host does not reveal whether a repository exists to somebody who may not see it.
+  // The code host gives the same answer for a deleted repository and for one that the person may not see, so the sentence names both.
   return `GitHub no longer shows ${full} to ${viewerOf(codeHost)}: either it was deleted or moved, or ${codeHost.ownToken === undefined ? 'your' : 'its'} access was taken back. The work is kept. Ask for access if it is still there, then continue.`
 }
 

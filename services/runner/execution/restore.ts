@@ -29,7 +29,7 @@ export interface Restored {
   readonly kind: 'restored'
   /** Paths of files that the restore left as they are, because git ignores them. */
   readonly kept: readonly string[]
-  /** Whether the agent can resume the session from the end of that turn. */
+  /** Whether the agent can resume its session as it was when the snapshot was taken. */
   readonly resumes: boolean
 }
 

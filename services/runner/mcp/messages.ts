@@ -47,7 +47,7 @@ export async function* eventsIn(response: IncomingMessage): AsyncGenerator<reado
   }
 }
 
-/** The data of an event; empty when it has none. */
+/** The data of a server-sent event that has these lines; empty when the event has no data. */
 export function dataOf(lines: readonly string[]): string {
   return lines
     .filter((line) => line.startsWith('data:'))

@@ -147,7 +147,7 @@ async function whileTaskIsIdle<T>(
   }
 }
 
-/** The request as recorded, with its title and text. */
+/** The request for a pull request as the log has it, with title and body; `undefined` when the log has no such request. */
 async function requestedOf(
   { log }: Pick<RecordingDeps, 'log'>,
   taskId: string,

@@ -30,7 +30,10 @@ const rememberedMs = 60_000
  */
 const gapMs = 2_000
 
-/** Begins to announce and to listen. A runner that `isAlone` with its queue knows of all runs. `now` is monotonic, in milliseconds. */
+/**
+ * Begins to announce this runner, and to listen to the announcements of others. With `isAlone`, no other runner takes jobs from this queue, so this
+ * runner knows of all runs. `now` is monotonic, in milliseconds.
+ */
 export function startRunnerPresence(
   {
     bus,

@@ -23,7 +23,7 @@ export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
   /** The variables by which commands find programs of this machine; absent for a sandbox with a system of its own. */
   readonly hostPrograms?: CommandEnvironment
-  /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
+  /** Starts a command. Throws `CannotStart`. An error inside of the sandbox looks like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
    * Starts a sandbox before its command is known. The sandbox then starts while the caller prepares the command. Absent if this would save no time.

@@ -49,7 +49,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
     const tasks = join(root, 'tasks')
     for (const name of await readdir(tasks).catch(() => [])) {
       if (!isTaskFolderName(name)) continue
-      // The home remains when a workspace is evicted.
+      // The owner is read from the task's home, because the home remains when the workspace is evicted.
       const home = await lstat(join(tasks, name, 'home')).catch(() => undefined)
       if (!home || home.uid === 0) continue
       ids.add(home.uid)

@@ -26,7 +26,7 @@ export function useDraft(
     if (timer.current === undefined) return
     clearTimeout(timer.current)
     timer.current = undefined
-    // Signing out has removed the person's drafts, so nothing is stored any more.
+    // After signing out, nothing is stored: signing out has removed the person's drafts, which must not come back.
     if (readToken() !== null) storeDraft(drafts, place, latest.current)
   }, [drafts, place])
   const change = useCallback<Change>(

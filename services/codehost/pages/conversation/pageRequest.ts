@@ -37,9 +37,7 @@ export function pageRequest(ctx: PageContext, host: Host): PageRequest {
   }
 }
 
-/**
- * Like `pageRequest`, for a form that changes something. Throws Refusal 403 when another site sent the form, and 404.
- */
+/** Like `pageRequest`, for a form that changes something. Also throws Refusal 403 when another site sent the form. */
 export function formRequest(ctx: PageContext, host: Host): PageRequest & { readonly by: Actor } {
   refuseForeignForm(ctx, originOf(ctx, host.url))
   const all = pageRequest(ctx, host)

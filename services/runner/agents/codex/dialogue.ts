@@ -80,7 +80,7 @@ interface State {
   thread: string
   /** The model that codex uses by default. */
   defaultModel: string
-  /** Our requests that wait for their answers. */
+  /** Our requests that codex has not answered yet. */
   readonly asked: Map<RequestId, Asked>
   lastId: number
   /** Messages that are kept until codex has a thread. */
@@ -161,7 +161,7 @@ export function codexDialogue(
 
 const strange = { type: 'strange' } as const
 
-/** Reads a line. Skips a few lines that do not belong to the protocol, since a library of codex may print them. */
+/** Reads a line. A few lines that are not of the protocol are `unknown`, since a library of codex may print them. Further ones are `strange`. */
 function readLine(state: State, text: string): CodexLine | typeof strange | 'silent' | 'unknown' {
   const line = readCodexLine(text)
   if (line !== 'unknown') return line

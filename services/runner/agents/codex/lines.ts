@@ -134,7 +134,7 @@ export const UserInput = z.object({
     .min(1),
 })
 export type UserInput = z.infer<typeof UserInput>
-/** codex asks whether a tool of an MCP server may be used. */
+/** The parameters of codex's request for permission to use a tool of an MCP server. */
 export const ToolApproval = z.object({
   serverName: z.string(),
   message: z.string(),

@@ -13,7 +13,7 @@ import {
 } from './lines.ts'
 import { commandOf, diffOf, pathsOf } from './tools.ts'
 
-/** A request that waits for its answers. */
+/** A request of codex that a person has to answer. */
 export type CodexRequest =
   | {
       readonly kind: 'permission'

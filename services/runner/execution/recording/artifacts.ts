@@ -23,7 +23,7 @@ interface FinishedTurn {
   readonly report: Reporter['report']
 }
 
-/** File systems round the times of files, to at most this many milliseconds. */
+/** File systems round the times of files, by at most this many milliseconds. */
 const timeStepMs = 1_000
 /** How many refused files are named with a reason. */
 const mostNamed = 5

@@ -9,7 +9,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { Evicted } from '../failure.ts'
 
 export interface TerminalWriter {
-  /** Appends in the order of the calls. Rejects with `Evicted` when another runner has written here; all later calls reject too. */
+  /** Appends in the order of the calls. Rejects with `Evicted` when another runner has written to the stream. All later calls reject too. */
   append(event: TerminalEvent): Promise<void>
   /** Sends viewers text that will soon be recorded. */
   tell(words: Omit<Words, 'taskId'>): void

@@ -125,7 +125,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         else await unasked.end(true)
         return
       case 'unknown':
-        // Unknown JSON, for example of a newer version of the agent, means nothing to a person.
+        // Unknown JSON, for example of a newer version of the agent, means nothing to a person, so it is not shown.
         return /^\s*[[{]/.test(event.line) ? undefined : output.stderr.write(`${event.line}\n`)
       case 'thinking_delta':
       case 'thinking':

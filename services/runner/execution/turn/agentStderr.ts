@@ -3,7 +3,7 @@ import type { SandboxedProcess } from '../../sandbox/port.ts'
 
 type Take = (chunk: Buffer) => Promise<void>
 
-/** Reads standard error as fast as the listener records it. Output between two turns waits for the next turn. */
+/** Reads standard error only as fast as `take` of the running turn records it. Output between two turns waits for the next turn. */
 export function forwardStderr(child: Pick<SandboxedProcess, 'stderr'>) {
   let begin: (take: Take) => void = () => {}
   const nextTurn = () => new Promise<Take>((resolve) => (begin = resolve))

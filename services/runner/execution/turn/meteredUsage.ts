@@ -2,7 +2,7 @@
 import type { ModelUsed } from '../../agents/port.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 
-/** The usage that the broker counted, by model, since it was last read. */
+/** The usage that the broker counted since the last `take`, by model. */
 export interface MeteredUsage {
   add(usage: ModelUsage): void
   take(): readonly ModelUsed[]

@@ -68,7 +68,7 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   }
 }
 
-/** Repeats a turn once, after a pause, if the model could not answer for a temporary reason. */
+/** Runs a turn. If the model could not answer for a temporary reason, runs the turn once more after a pause. */
 async function turnWithin(
   deps: ExecutionDeps,
   request: TurnRequest,
@@ -376,7 +376,7 @@ async function waitForModel(
 
 /** The number of characters that are kept of the last output on stderr: an error may list every model there is. */
 const keptTail = 16_000
-/** The number of characters, from the end of this output, that a person sees when an agent has died. */
+/** When an agent has died, a person sees this many characters from the end of its stderr. */
 const shownTail = 1_000
 
 function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {

@@ -22,7 +22,7 @@ export interface DetectRequest {
   readonly groups?: ControlGroups
 }
 
-/** Tries a sandbox. Takes about 100 ms, at most 50 s. */
+/** Tries a sandbox with bubblewrap, and says whether it works on this machine. Takes about 100 ms, at most 50 s. */
 export async function detectBubblewrap({
   path,
   root,

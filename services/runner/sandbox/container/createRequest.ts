@@ -5,7 +5,7 @@ import { firstProcess } from './init.ts'
 import type { SandboxLimits } from '../port.ts'
 import { seccompProfile } from '../systemCalls.ts'
 
-/** A file or folder of the engine's machine that is visible inside. */
+/** A file or folder of the engine's machine that is visible inside of the container. */
 export interface ContainerMount {
   /** The path on the engine's machine. */
   readonly source: string

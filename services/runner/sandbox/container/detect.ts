@@ -68,7 +68,7 @@ async function tryOut(
 ): Promise<Detected<ContainerSandbox>> {
   const ownUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const options = { ...request, engine, image, ownUser }
-  // Containers that an earlier process of this runner left when it was killed.
+  // Removes the containers that an earlier process of this runner left when it was killed.
   const left = await engine.labelled(runnerLabel, request.runnerId)
   await Promise.all(left.map((id) => engine.remove(id)))
   const sandbox = containerSandbox(options)

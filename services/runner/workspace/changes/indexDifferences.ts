@@ -13,7 +13,7 @@ export type TreePath = Buffer
 export interface TreeDifferences {
   /** Paths in the index that differ in the tree: changed, deleted, or of another kind. Sorted. */
   readonly tracked: readonly TreePath[]
-  /** Submodules that are checked out at another commit. */
+  /** Paths of submodules that are checked out at another commit than the index names. */
   readonly submodules: readonly TreePath[]
   /** New files that are not ignored, without artifacts. Includes the files of a new repository without a remote, because they exist nowhere else. */
   readonly untracked: readonly TreePath[]

@@ -317,7 +317,7 @@ async function push(
   return isUnknown ? { kind: 'unreachable', message: unknownPush(finished) } : rejected
 }
 
-/** Calls the host, and once more with a new authorization if the host rejected the first. */
+/** Calls `ask`, and once more with a new authorization if the code host rejected the first authorization. */
 async function withRenewal(
   { authorization, renewed }: PublishRequest,
   ask: (authorization: string | undefined) => Promise<Finished>,

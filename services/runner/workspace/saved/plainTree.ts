@@ -102,8 +102,8 @@ export interface PlainGit {
 }
 
 /**
- * A temporary git directory with access to our objects, in which no attribute changes a byte. Objects that are written there are removed with it;
- * with `keepsObjects`, they are written into the private git directory instead.
+ * Makes a temporary git directory that can read the workspace's objects, and in which no git attribute changes a byte of a file. Objects that are
+ * written into it are removed with it. With `keepsObjects`, objects are written into the private git directory instead.
  */
 export async function openPlainGit(
   git: Git,

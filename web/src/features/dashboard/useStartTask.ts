@@ -63,7 +63,7 @@ const renewalIntervalMs = 50_000
 /** How long choices must stay the same before the server prepares for them, in milliseconds. */
 const settledMs = 400
 
-/** Lets the server prepare for a task; `null` while there is nothing to prepare for. */
+/** Lets the server prepare for a task. `preparation` is `null` while there is nothing to prepare for. */
 function usePrewarm(preparation: Preparation | null): void {
   const [prepare] = usePrepareTaskMutation()
   const key = preparation === null ? null : JSON.stringify(preparation)

@@ -1,6 +1,6 @@
 /** Finds a text within another, ignoring case. Pure. */
 
-/** The positions at which the words begin in a text; none for empty words. */
+/** The positions at which `words` begins in `text`; none when `words` is empty. */
 export function placesOf(text: string, words: string): readonly number[] {
   if (words === '') return []
   const lower = text.toLowerCase()

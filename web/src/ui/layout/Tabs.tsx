@@ -5,7 +5,7 @@ import { classes } from '../classes.ts'
 export interface Tab<Name extends string> {
   readonly name: Name
   readonly label: ReactNode
-  /** A muted number next to the word. */
+  /** A muted number next to `label`. */
   readonly count?: number | undefined
   /** Extra classes, for a tab that is only shown at some widths. */
   readonly className?: string

@@ -38,7 +38,7 @@ export function ProjectSettings() {
   const project = useProjectQuery(projectId)
   usePageTitle(texts.title)
   const name = project.data?.project.name
-  // The count is state of this component, which also reads the settings, so that a render with the new count has the new settings.
+  // `timesUsed` is kept where the settings are read, so that every render with a new count already has the new settings.
   const [timesUsed, setTimesUsed] = useState(0)
   const onUsed = async () => {
     await read.refetch()

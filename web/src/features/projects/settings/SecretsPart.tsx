@@ -1,4 +1,4 @@
-/** The names of the secrets, and a form that sets one. */
+/** The names of the project's secrets, and a form that sets a secret. */
 import { Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'

@@ -10,7 +10,7 @@ export interface DiffLine {
   readonly noNewline: boolean
 }
 
-/** A line number before and after the change, counted from 1. */
+/** The number of a line before the change and after the change, counted from 1. */
 export interface Sides {
   readonly before: number
   readonly after: number

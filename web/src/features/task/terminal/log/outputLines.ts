@@ -145,7 +145,7 @@ function wholeBefore(line: string, at: number): number {
   return last >= 0xd800 && last < 0xdc00 ? at - 1 : at
 }
 
-/** The length of the code that begins at this index; 0 when there is none. */
+/** The length of the colour code or link code that begins at `index`; 0 when none begins there. */
 function codeLength(line: string, index: number): number {
   codeHere.lastIndex = index
   return codeHere.exec(line)?.[0].length ?? 0

@@ -67,7 +67,7 @@ function paletteColour(index: number): Rgb {
   return [step(Math.floor(cube / 36)), step(Math.floor(cube / 6) % 6), step(cube % 6)]
 }
 
-/** The class of our hue that is closest to a colour; grey for colours without a hue. */
+/** The class of the palette's hue that is closest to a colour. A colour without a hue is muted, or has no class if it is very light or dark. */
 function nearest([red, green, blue]: Rgb): string {
   const most = Math.max(red, green, blue)
   const least = Math.min(red, green, blue)

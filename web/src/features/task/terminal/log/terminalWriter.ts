@@ -131,7 +131,7 @@ export function trimLines({ lines, blocks, nextId }: Writer, maxLines: number, r
   return true
 }
 
-/** Adds the lines of another writer, which has earlier output, above the first line. */
+/** Adds the lines of `earlier`, which has earlier output, above the first line of `writer`. */
 export function putBefore(writer: Writer, earlier: Writer): void {
   const { lines, blocks } = writer
   const own = lines[0]
