@@ -126,7 +126,7 @@ export function refuse(code: FaultCode, sentence: string = faults[code].sentence
 export interface FaultDetails {
   /** With some conflicts: the current state in the form of a successful answer, such as `{ task }`. */
   readonly current?: Readonly<Record<string, unknown>>
-  /** When to retry, in seconds. */
+  /** After how many seconds the client may retry. */
   readonly retryAfterSeconds?: number
 }
 

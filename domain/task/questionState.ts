@@ -43,7 +43,7 @@ export function withQuestions(questions: TaskQuestions, event: QuestionEvent): T
     case 'QuestionAnswered': {
       const { questionId, delivery } = event.data
       const question = questions.pending.get(questionId)
-      // The answer to the last question of a failed run is in the message that starts the next turn.
+      // After a failed run, the answer to its last open question is in the message that starts the next turn, so this question is settled.
       return question && (delivery === 'agent' || !isLastOpen(questions, questionId))
         ? pending(questions, questionId, { ...question, status: 'answered' })
         : settled(questions, questionId, 'answered')

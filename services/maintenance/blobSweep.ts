@@ -164,7 +164,7 @@ const Mark = z.object({
 })
 type Mark = z.infer<typeof Mark>
 const markId = 'last'
-/** The same position for every mark, so that a mark also replaces one of a longer log. */
+/** Every mark gets this position, so that a new mark also replaces the mark of a longer log. */
 const markPosition: Position = '0'
 
 async function knownMark({ readStore }: BlobSweepEngines): Promise<Mark | undefined> {

@@ -1,8 +1,8 @@
 /**
  * Erases what was deleted: a task, a project with its tasks, or an account with everything it owns. First the runs are ended. Then branches at the
- * code host are deleted, since their names are encrypted; then keys, without which nothing encrypted can be read; then blobs, documents, and the
- * database pages that contained them. The key of a project, and a person's access, are deleted when no branch needs them any more. Runners remove
- * workspaces. Each step may be repeated, and an interrupted job is delivered again.
+ * code host are deleted, since their names are encrypted with the keys. Then the keys are destroyed, so that nothing encrypted with them can be read
+ * any more. Then blobs and documents are deleted, and the database pages that contained them. The key of a project, and a person's access, are
+ * deleted when no branch needs them any more. Runners remove workspaces. Each step may be repeated, and an interrupted job is delivered again.
  */
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'

@@ -199,7 +199,8 @@ async function keyOf(source: string, target: string, { config }: BackupWork): Pr
     throw new BackupRefused(
       `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
     )
-  // With MASTER_KEY, no file is read. An existing `master.key` stays all the same, since it may be needed for other data.
+  // With MASTER_KEY, the server never reads `master.key`, so the key in the backup is not used. An existing `master.key` stays all the same, since it
+  // may be needed for other data.
   const key = config.masterKey === undefined ? (included ?? there) : there
   if (key === undefined && config.masterKey === undefined)
     throw new BackupRefused(
@@ -243,9 +244,7 @@ function quoted({ said, faults }: Checked, made: string, more: readonly string[]
   return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
 }
 
-/**
- * Works in a temporary folder beside the target, which replaces the target when everything is done. After an error, the temporary folder is removed.
- */
+/** Runs `work` on a temporary folder beside the target. The folder replaces the target when `work` is done, and is removed after an error. */
 async function beside(
   target: string,
   what: 'backup' | 'restore',

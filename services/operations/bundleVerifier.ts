@@ -65,7 +65,7 @@ function check(
   const pinned = sources.find((each) => each.keys.length > 0) ?? { from: 'first_seen', keys: [] }
   const knows = { keys: pinned.keys, seals: allLines(seals), witnesses }
   const report = verifyBundle(textLines(file), cryptography, knows)
-  // The keys are those of the other bundle, which were not known before either, so the verdict is only `intact`.
+  // The keys `beside` come from the other bundle and were not known before either, so the verdict is only `intact` and not `whole`.
   const isNew = pinned.from === 'beside' && report.verdict === 'whole'
   return { report: isNew ? { ...report, verdict: 'intact' } : report, pinned: { ...pinned, file: knownKeys } }
 }

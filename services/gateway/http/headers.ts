@@ -41,7 +41,7 @@ export const securityHeaders =
 export function trustProxies(proxies: number): Middleware {
   return (context, next) => {
     const { headers } = context.req
-    // The host is taken from `Host` or from the public address.
+    // Nothing may take the host from this header: the host comes from `Host` or from the public address.
     delete headers['x-forwarded-host']
     for (const name of ['x-forwarded-for', 'x-forwarded-proto']) {
       const value = headers[name]

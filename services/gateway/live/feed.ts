@@ -226,7 +226,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   const room = rooms.get(stream.id)
   const change = stream.kind === 'task' ? await changeOf(feed, stored, stream.id) : null
   const isDue = change === 'status' || (change === 'progress' && progress.isFree(stream.id))
-  // Progress that has to wait is only read when it is sent.
+  // No viewer is in the room, and nothing is due now. Progress that has to wait is only decrypted once it is sent.
   if (!room && !isDue) return () => noteProgress(feed, change, isDue, stored, stream.id)
   const event = await log.open(stored)
   const task = stream.kind === 'task' ? await taskAfter(documents, room, event, stream.id) : room?.task

@@ -23,7 +23,7 @@ export const ticketPath = '/.flightdeck-preview'
 
 interface PreviewOptions {
   readonly names: PreviewNames
-  /** `null`: this process has no sandboxes. */
+  /** The passes that prove who may see a preview; `null` when this process has no sandboxes. */
   readonly passes: PreviewPasses | null
   readonly services: Pick<GatewayServices, 'sessions' | 'logger'>
   /** Called when a connection has shown that it belongs to a signed-in person. */

@@ -55,7 +55,7 @@ export function githubWebhooks(
       throw new Fault('invalid_input', 'X-GitHub-Delivery and X-GitHub-Event are missing or not valid.')
     const isTooLarge = (context.request.length ?? Infinity) > smallBytes
     if (isSuspect && isTooLarge) throw new Fault('rate_limited')
-    // The signature is over the raw bytes.
+    // The signature covers the body as it was sent, so it is checked before the body is parsed.
     const body = (await deps.bodies.read(context, maxWebhookBytes)).toString('utf8')
     if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
       await forged.penalty(sender, Buffer.byteLength(body))

@@ -244,7 +244,7 @@ async function readIssues(
     if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt
   }
   const isFresh = found.issues.some((issue) => !isPast(issue, clock.now()))
-  // The ETag belongs to the query with this `since`, which may have changed.
+  // The ETag belongs to the query with `since`. If `memory.since` has changed, the next query is another one, so the ETag is useless.
   if (memory.since === since && !isFresh) memory.etag = found.etag ?? undefined
   if (isFresh || found.isCut) return 'soon'
   return isLater ? 'later' : 'done'

@@ -82,7 +82,8 @@ async function requestsOf(
 ): Promise<readonly ReadRequest[]> {
   if (found.length === 0) return []
   const tasks = await tasksOf(documents, found)
-  // A pull request is read by repository and number for the first time, and later by its id, which outlives a rename.
+  // The projects name the repositories. A pull request is read by repository and number until its `nodeId` is known, and then by `nodeId`, which
+  // outlives a rename.
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])

@@ -113,7 +113,10 @@ async function ask(
   }
 }
 
-/** Records a reading on one task. A deleted task, or one with an unreadable history, does not stop the others. */
+/**
+ * Records on one task what was read of its pull request. A deleted task, or a task with an unreadable history, does not stop the recording on other
+ * tasks.
+ */
 async function record(
   { commands, logger }: ReaderDeps,
   { taskId, number }: ReadRequest,

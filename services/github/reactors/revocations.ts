@@ -44,7 +44,8 @@ export async function startRevocations(
     handle: async (events) => {
       for (const stored of events) {
         const userId = await namedBy(engines, stored)
-        // If this process ends while it waits for room, the next process gets the event again.
+        // `add` waits while `looking` is full. If this process is stopped meanwhile, `add` returns `false`, and the next process gets the event
+        // again.
         if (userId !== null && !(await looking.add(userId, 'now and then'))) return
       }
     },

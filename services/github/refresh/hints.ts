@@ -1,7 +1,7 @@
 /** Collects hints of the code host, by id, until the readings that they cause are due. Times are in ms. */
 import { rounds } from '#platform/async/rounds.ts'
 
-/** How soon a hint causes a reading. Hints that come often, or may be false, do so only now and then. */
+/** How soon a hint causes a reading: `soon`, or only `now and then` for hints that come often or may be false. */
 export type Hint = 'soon' | 'now and then'
 
 export interface Hints {

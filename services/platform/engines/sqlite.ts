@@ -137,7 +137,8 @@ export function openSqlite({
   const begin = db.prepare<[]>('BEGIN IMMEDIATE')
   const commit = db.prepare<[]>('COMMIT')
 
-  // VACUUM cannot run in a transaction. If the process is killed before the new format is stored, it is repeated.
+  // VACUUM cannot run in a transaction, so it runs before. If the process is killed before the new format is stored, the next start runs VACUUM
+  // again.
   if (found > 0 && missing.includes(overwriteFreed)) db.exec('VACUUM')
   // Opens an up-to-date file without a write, which could fail on a full disk.
   if (found < latest)

@@ -16,8 +16,8 @@ export type Ask = <T>(attempt: (limitMs: number) => Promise<T>) => Promise<T>
 const attempts = 3
 
 /**
- * Makes a function for calls that take at most `callMs` for all attempts together while there is no response. They fail with `EngineUnavailable`,
- * with `TooLarge`, or with the library's own fault when the server's answer shows a mistake of ours.
+ * Makes a function that sends calls, each in several attempts if the server does not respond. All attempts of a call together take at most `callMs`.
+ * A call fails with `EngineUnavailable`, with `TooLarge`, or, when the server's answer shows a mistake of ours, with the library's own fault.
  */
 export function callsTo(engine: string, callMs: number): Ask {
   return async (attempt) => {
@@ -122,7 +122,7 @@ function isTooLarge(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false
   // Newer servers also limit the size of single events; the library has no fault class for that.
   if (/Maximum Append (Event )?Size/i.test(fault.message)) return true
-  // The server uses the same code for a temporary shortage, for example of memory or queue space.
+  // The code alone is not enough: the server also uses `resourceExhausted` for a temporary shortage, for example of memory or queue space.
   return codeOf(fault) === resourceExhausted && aboutTheMessage.test(fault.message)
 }
 

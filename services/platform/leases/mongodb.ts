@@ -41,7 +41,7 @@ interface MongoLeases {
   readonly onFault: ReportFault
 }
 
-/** Leases in the database of the connection, which stays open when the leases are closed. */
+/** Leases in the database of `mongo`. Closing the leases leaves the connection open for its other users. */
 export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault }): Leases {
   const mongo = share(options.mongo)
   const leases: MongoLeases = { mongo, onFault: options.onFault }

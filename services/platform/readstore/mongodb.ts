@@ -257,8 +257,8 @@ function storedOf(change: Change): Stored {
 }
 
 /**
- * Writes in order. An older write finds no entry at or below its position, tries to insert one, and fails because an entry exists. Such writes are
- * dropped and all others are repeated, which changes nothing if they were already done.
+ * Writes documents in order. A write that is older than the stored document finds no document at or below its position, tries to insert one, and
+ * fails because a document with this id exists. Such writes are dropped. All others are repeated, which changes nothing if they were already done.
  */
 async function write(collection: Collection<Stored>, all: readonly Stored[]): Promise<void> {
   let wanted = all

@@ -38,7 +38,7 @@ const chainBit = 1 << 30
 const branchBit = 1 << 31
 
 export const longestAt = (output: number): number => output & lengthMask
-/** Whether the next node is a child of this one. */
+/** Whether the node with this `output` has the next node as a child. */
 export const isChained = (output: number): boolean => (output & chainBit) !== 0
 export const marksIn = (output: number): number => (output >> marksAt) & marksMask
 

@@ -41,7 +41,7 @@ interface Turn {
   readonly requestedBy: string
   readonly taskId: string
   readonly begun: number
-  /** Known after the agent has started; a command has none. */
+  /** The agent, known once it has started; `undefined` for a command. */
   agent: AgentName | undefined
   version: string | undefined
   usage: (TokenCounts & { readonly costUsd: number }) | undefined

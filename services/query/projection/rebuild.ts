@@ -65,7 +65,7 @@ async function foldPart(
   let after: Position | null = null
   let events = 0
 
-  /** Folds events into the store until no more come. Returns the position of an end of the log up to which all events were folded. */
+  /** Folds events into `store` until it has reached the end of the log. Returns the position of this end, up to which all events were folded. */
   async function foldInto(store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>): Promise<Position | null> {
     const fold = await openFold(made, { store, log, logger })
     for (let end: Position | null | undefined; ;) {

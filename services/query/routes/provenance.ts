@@ -124,7 +124,7 @@ async function turnsOf(
 }
 
 function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {
-  // Thoughts, texts and artifacts write no lines, so `kind` is always the kind of a tool.
+  // Thoughts, texts and artifacts write no lines, so none of them gets here. `'other'` only satisfies the type of the answer.
   return {
     id,
     kind: kind === 'thinking' || kind === 'said' || kind === 'artifact' ? 'other' : kind,

@@ -159,7 +159,7 @@ function changedFiles(task: TaskDocument, services: QueryServices): Promise<Chan
   return changedFilesOf(services, task.id, task.recorded?.blob ?? null)
 }
 
-/** All files. So many diffs are left empty that all diffs together have at most `most` UTF-16 code units. */
+/** Returns all files, but leaves diffs empty that would make all diffs together longer than `most` UTF-16 code units. */
 function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
   let left = most
   return files.map((file) => {

@@ -39,8 +39,8 @@ export interface ProxyOptions {
   /** The time without a byte in either direction after which a connection ends: 10 minutes by default. */
   readonly idleMs?: number
   /**
-   * How many tunnels in a row are refused with an answer: 500 by default. Further ones end without one, because npm asks again without end for as
-   * long as it is answered.
+   * How many refused tunnels in a row get an answer: 500 by default. Further refused tunnels end without an answer, because npm repeats its request
+   * for as long as it gets answers.
    */
   readonly answeredRefusals?: number
 }
@@ -152,7 +152,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
 function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
   open.add(stream)
   stream.once('close', () => open.delete(stream))
-  // Either end may disconnect at any time.
+  // Either end may disconnect at any time. Without this handler, the stream's error would end the whole process.
   stream.on('error', () => stream.destroy())
   return stream
 }

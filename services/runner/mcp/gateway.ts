@@ -47,7 +47,7 @@ interface Served {
 
 export interface GatewayOptions {
   readonly servers: readonly RemoteServer[]
-  /** Our own server. Its calls wait for a person, so they do not count as requests to others. */
+  /** Our own server. Its calls wait for a person, so they do not count towards the limit of open requests to `servers`. */
   readonly own?: Pick<McpGateway, 'serve'>
   /** Called for each fault of the server `name`, with a sentence that contains nothing from the server. */
   readonly onFault: (name: string, sentence: string) => void
@@ -133,7 +133,7 @@ async function passOn(served: Served, passing: Passing): Promise<void> {
   if (refusal !== undefined) return answerError(response, sent?.message.id, refusal)
   if (sent?.message.method === 'tools/list') served.tools.asked(sent.message.params?.cursor)
   const withinMs = isCall ? (passing.callWithinMs ?? callWithinMs) : answerWithinMs
-  // A stream that the agent listens to lives as long as the agent.
+  // With `GET` the agent listens to a stream, which lives as long as the agent and so gets no time limit.
   const ended = method === 'GET' ? signal : AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
   try {
     const answer = await served.remote.ask({

@@ -14,11 +14,11 @@ export interface Fingerprint {
 export interface WarmAgents {
   /** Whether another agent can be kept now without the machine running short of memory. */
   hasRoom(): Promise<boolean>
-  /** Returns the waiting agent of this task if it is alive and matches; one that does not match is ended first. */
+  /** Returns the waiting agent of this task if it is alive and matches `needed`. Ends an agent that does not match, and returns `undefined`. */
   take(taskId: string, needed: Fingerprint): Promise<AgentProcess | undefined>
   /** Thaws the waiting agent of this task, because a turn begins. */
   thaw(taskId: string): void
-  /** Freezes the agent again if it was thawed and not taken; one that cannot be frozen is ended. */
+  /** Freezes the agent again if it was thawed and not taken. Ends the agent if it cannot be frozen. */
   freeze(taskId: string): Promise<void>
   /** The workspace of the agent that has waited for this task since its last turn; `undefined` when no agent waits. */
   workspaceOf(taskId: string): Workspace | undefined

@@ -149,8 +149,8 @@ function letServerGoFirst(pid: number): void {
 }
 
 /**
- * A variable in the environment of everything that a command starts. It identifies processes that have left the command's family, unless they removed
- * it.
+ * The name of an environment variable that a command passes to all processes it starts. The variable identifies processes that have left the
+ * command's family, unless they removed it.
  */
 const markName = 'FLIGHTDECK_RUN'
 const endTimeoutMs = 5_000

@@ -155,7 +155,7 @@ const rules: readonly Rule[] = [
   {
     why: 'the same, begun later',
     names: ['close_range'],
-    // The bit of the argument that is CLOSE_RANGE_UNSHARE.
+    // The flag CLOSE_RANGE_UNSHARE has the value 2.
     argument: { index: 2, mask: 2, value: 2 },
   },
   {

@@ -59,8 +59,8 @@ export function whoGrewMost(runs: readonly RunSizes[], floors: DiskFloors): numb
 }
 
 /**
- * Whether a run may be over its limit by now: free space has fallen by as much as one of the runs could still write at its last count. Runs that are
- * already over the limit do not count here; they are counted at intervals.
+ * Whether a run may be over `limit` by now: free space has fallen by `fallen` bytes since `sizes` were measured, and one of the runs could then still
+ * write that much or less. Runs that were already over the limit do not matter here.
  */
 export function mayBeOver(fallen: number, sizes: readonly (number | undefined)[], limit: number): boolean {
   const left = sizes.flatMap((size = 0) => (size < limit ? [limit - size] : []))

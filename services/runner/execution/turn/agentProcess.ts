@@ -403,8 +403,8 @@ const nobody: TurnListener = {
 }
 
 /**
- * Reads events until the listener has enough (`over`) or the output of the agent ends (`gone`). After `over`, the remaining events are left to the
- * next listener.
+ * Makes the function that passes events to a listener until `isEnough()` is true (`over`) or the agent's output ends (`gone`). After `over`, the next
+ * call passes the remaining events to its own listener.
  */
 function eventReader(
   parser: AgentParser,

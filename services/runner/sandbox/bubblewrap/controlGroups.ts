@@ -13,7 +13,7 @@ export interface OwnGroup {
   readonly folder: string
 }
 
-/** The state of a group of version 2. */
+/** The state of a control group (cgroup, version 2). */
 export interface GroupState {
   readonly folder: string
   /** Whether the group is the root of the machine's hierarchy, which may have processes beside groups. */

@@ -15,7 +15,8 @@ export async function endOrphanedSandboxes(root: string): Promise<void> {
   const names = await readdir(tasks).catch(() => [])
   const trees = new Set(await Promise.all(names.map((name) => identityOf(join(tasks, name, 'tree')))))
   for (const pid of pids) {
-    // The first process of a sandbox has the workspace at the same path as every process in it.
+    // Every process in a sandbox, even the first, has the workspace's tree at `sandboxPaths.tree`. So the tree tells whether the sandbox is one of
+    // ours.
     const tree = await identityOf(`/proc/${pid}/root${sandboxPaths.tree}`)
     if (tree !== undefined && trees.has(tree)) signalProcess(pid, 'SIGKILL')
   }

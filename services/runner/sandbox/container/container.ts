@@ -20,7 +20,8 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
     kind: 'container',
     run: (spec) => startSandbox(options, spec),
     paths: () => sandboxPaths,
-    // A path that the engine cannot see on its machine is in the image, under the path that it has here.
+    // If the engine cannot see `source` on its machine, the image contains the file at the same path, `source`. Otherwise the file is mounted at
+    // `target`.
     seenAs: ({ source, target }) => (engineSees(options.shared, source) === undefined ? source : target),
     gitFor: git.for,
     close: git.close,

@@ -219,7 +219,7 @@ function callEngine(
     })
     call.on('upgrade', (response, connection: Socket, head) => {
       connection.setTimeout(0)
-      // Whoever writes learns from the exit that the container has ended.
+      // A broken connection is not reported here: the writer learns from the container's exit that the container has ended.
       connection.on('error', () => connection.destroy())
       if (head.length > 0) connection.unshift(head)
       resolve({ response, connection })

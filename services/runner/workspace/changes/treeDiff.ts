@@ -52,7 +52,7 @@ export interface TreeComparison extends WorkspaceGit {
  */
 export type DiffSource = 'folder' | 'tree' | StagedTree
 
-/** Compares a tree or the folder with `against`. A folder that cannot be committed is compared as a folder. */
+/** Compares the files that `from` names with `against`. With `tree`, if the folder cannot be staged, the present folder is compared instead. */
 export async function readTreeDiff({
   from,
   ...reading

@@ -9,7 +9,7 @@ import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
 import { ifAbsent } from '#platform/files.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** The size limit of `packed-refs`. A repository with 100,000 refs has a smaller one. */
+/** The size limit of the file `packed-refs`. Even 100,000 refs need less. */
 const largestRefs = 16 * 1024 * 1024
 const largestRef = 4_096
 /** The limit for refs of all kinds together. A repository with more refs counts as having work that nobody else has. */
@@ -130,7 +130,7 @@ async function filesBelow(root: string, top: string): Promise<readonly string[] 
       const path = `${at}/${entry.name}`
       if (path === '.git/refs/remotes') continue
       seen += 1
-      // git writes a ref to a lock file first, and never lists a ref of that name.
+      // A name that ends in `.lock` is the file to which git first writes a ref. git never lists such a file as a ref.
       const isLock = entry.name.endsWith('.lock') && top === '.git/refs' && !entry.isDirectory()
       if (isLock && seen <= maxRefs) continue
       if (seen > maxRefs || isUnreadable(entry.name)) return undefined

@@ -42,7 +42,7 @@ export async function writeTree(
   if (differences.truncated)
     return { kind: 'too_large', message: `There are more than ${limits.newFiles} new files to keep.` }
   const { present, gone, leftOut, bytes } = await sort(workspace, differences, limits)
-  // Text compresses to a fraction of its size; anything this much larger cannot fit.
+  // Text compresses to a fraction of its size, but files of more than eight times the limit cannot fit into the bundle.
   if (bytes > 8 * limits.bundleBytes) return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
 
   const on = { ...plain, timeoutMs: 300_000, signal }

@@ -159,7 +159,7 @@ function noteOf(
 ): { readonly says: string; readonly forbids: boolean } | null {
   if (status === 'running' && execution?.cancelRequested) return { says: texts.stopping, forbids: true }
   if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
-  // Confirming only makes the server record the changes: it publishes none that the person has not seen.
+  // Without a `tree`, the person has seen no recorded changes. The server then only records the changes, and publishes none of them.
   if (tree === null) return { says: texts.unrecorded, forbids: false }
   return isMoved ? { says: texts.moved, forbids: true } : null
 }

@@ -218,7 +218,10 @@ function scrollTo(view: HTMLElement, top: number): void {
   view.scrollTop = top
 }
 
-/** The keys of the rows in a layout. A new function lays out all rows again, which takes a while when there are many. */
+/**
+ * Makes the function that gives each row its key. A new function makes the list lay out all rows again, which takes a while when there are many. So
+ * the caller makes a new one only when a value in `_layout` changes.
+ */
 function keysOf(idOf: IdOf, _layout: readonly unknown[]): (row: number) => number | string {
   return (row) => idOf(row) ?? `to come ${row}`
 }

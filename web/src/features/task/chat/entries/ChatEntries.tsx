@@ -74,7 +74,7 @@ function useKeptOpen(entries: readonly ChatEntry[], following: boolean): Readonl
   const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))
   const latest = turns.at(-1) ?? null
   const [first, setFirst] = useState(latest)
-  // While the end is followed, collapsing earlier text moves nothing that is being read.
+  // While the list follows its end, the reader sees the end, so collapsing earlier turns moves nothing that is being read.
   if (following && first !== latest) setFirst(latest)
   const from = first === null ? -1 : turns.indexOf(first)
   return new Set(from === -1 ? turns.slice(-1) : turns.slice(from))
