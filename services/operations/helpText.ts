@@ -9,6 +9,7 @@ export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- backup <folder> [--with-key] [--data <folder>]
        npm start -- restore <folder> [--data <folder>]
        npm start -- restored
+       npm start -- migrate [--data <folder>]
 
   --repo <path or git URL>  imports a repository into the local code host, under ada; repeat it for more
   --help                    shows this help
@@ -25,6 +26,7 @@ export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
   backup <folder>           backs up the data folder while Flightdeck runs, checks the copy, and exits; --with-key includes the master key
   restore <folder>          creates a new data folder from a backup, checks it, and exits
   restored                  says that the log of shared engines was put back from a backup, before anything else goes on with it, and ends
+  migrate                   carries the log, keys and blobs of a stopped Flightdeck into EventStoreDB and MongoDB, compares both ends, and exits; run again, it goes on
   --data <folder>           uses this data folder instead of DATA_DIR
 
 Environment variables:

@@ -1,6 +1,5 @@
 /**
- * An operator's commands that open the data folder themselves, whether or not the product is running: backup, restore, the log's keys, and
- * quarantined streams.
+ * An operator's commands that open the data folder themselves: backup, restore, migration to shared engines, the log's keys, and quarantined streams.
  */
 import type { OperationResult, OperationContext } from './operation.ts'
 import { UnknownWords } from './operatorCommands.ts'
@@ -10,9 +9,9 @@ import type { OwnStores } from '#platform/compose.ts'
 import { inspectFlawed, listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
 
 /**
- * Returns the operation that the words of the command line name: `backup <folder>` and `restore <folder>` copy the data folder, `key` shows the keys
- * of the log, and `quarantine` is about unreadable streams. Returns `undefined` for other words, which `operationBeside` and `operationOf` know.
- * Throws `UnknownWords`.
+ * Returns the operation that the words of the command line name: `backup <folder>` and `restore <folder>` copy the data folder, `migrate` carries it
+ * into shared engines, `key` shows the keys of the log, and `quarantine` is about unreadable streams. Returns `undefined` for other words, which
+ * `operationBeside` and `operationOf` know. Throws `UnknownWords`.
  */
 export function standaloneOf(
   words: readonly string[],
@@ -24,6 +23,8 @@ export function standaloneOf(
     const operation = quarantineOf(words)
     return (context) => onOwnStores(context, operation)
   }
+  if (verb === 'migrate' && folder === undefined)
+    return async (context) => (await import('./migrate.ts')).migrate(context)
   if (verb !== 'backup' && verb !== 'restore') return undefined
   if (folder === undefined || rest.length > 0)
     throw new UnknownWords(`${words.join(' ')}: name one folder.`, verb)

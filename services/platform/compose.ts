@@ -123,7 +123,8 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
 /** The part of the configuration that says where data is stored. */
 export type StoresConfig = Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
 
-interface Opening {
+/** What opening an engine needs. */
+export interface Opening {
   readonly config: StoresConfig
   readonly clock: Clock
   readonly onFault: ReportFault
@@ -141,30 +142,20 @@ interface Opening {
 export async function openEngines(
   config: Config,
   logger: Logger,
-  onWaiting: (line: string) => void = (line) => logger.warn(line),
+  onWaiting?: (line: string) => void,
 ): Promise<Engines> {
   const release = needsFolder(config) ? holdDataFolder(config.dataDir) : () => undefined
-  const opened: { close(): Promise<void> }[] = []
+  const { opening, close: closeEngines } = beginOpening(config, logger, onWaiting)
+  const { clock } = opening
   const close = async () => {
-    for (const engine of opened.toReversed()) await engine.close()
+    await closeEngines()
     release()
   }
-  const clock: Clock = { now: () => new Date() }
   try {
-    const ports = await openPorts({
-      config,
-      clock,
-      onFault: (what, fault) => logger.error({ err: fault }, what),
-      onWaiting,
-      keep: (engine) => {
-        opened.push(engine)
-        return engine
-      },
-      at: (name) => join(config.dataDir, name),
-    })
+    const ports = await openPorts(opening)
     // A process without services, such as one that makes a backup, ends too soon to need a reserve of disk space.
     const ballast = needsFolder(config) && config.services.size > 0 ? keepBallast(config, logger) : noBallast
-    opened.push(ballast)
+    opening.keep(ballast)
     return await onPorts(ports, { config, clock, logger, ballast, close })
   } catch (fault) {
     await close()
@@ -183,21 +174,7 @@ export interface OwnStores {
 
 /** Opens the stores of `OwnStores` a second time; those that `openEngines` has opened stay open. */
 export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
-  const opened: { close(): Promise<void> }[] = []
-  const close = async () => {
-    for (const engine of opened.toReversed()) await engine.close()
-  }
-  const opening: Opening = {
-    config,
-    clock: { now: () => new Date() },
-    onFault: (what, fault) => logger.error({ err: fault }, what),
-    onWaiting: (line) => logger.warn(line),
-    keep: (engine) => {
-      opened.push(engine)
-      return engine
-    },
-    at: (name) => join(config.dataDir, name),
-  }
+  const { opening, close } = beginOpening(config, logger)
   const { clock, onFault, keep } = opening
   try {
     const { vault, readStore } = await openKeysAndViews(opening)
@@ -208,6 +185,30 @@ export async function openStores(config: StoresConfig, logger: Logger): Promise<
     await close()
     throw fault
   }
+}
+
+/** Begins to open engines: `close` closes all of them, the last first. */
+export function beginOpening(
+  config: StoresConfig,
+  logger: Logger,
+  onWaiting: (line: string) => void = (line) => logger.warn(line),
+) {
+  const opened: { close(): Promise<void> }[] = []
+  const opening: Opening = {
+    config,
+    clock: { now: () => new Date() },
+    onFault: (what, fault) => logger.error({ err: fault }, what),
+    onWaiting,
+    keep: (engine) => {
+      opened.push(engine)
+      return engine
+    },
+    at: (name) => join(config.dataDir, name),
+  }
+  const close = async () => {
+    for (const engine of opened.toReversed()) await engine.close()
+  }
+  return { opening, close }
 }
 
 /** Checks one blob in a folder that another process may have open. */
@@ -252,12 +253,12 @@ async function openPorts(opening: Opening): Promise<Ports> {
   return { ...stored, eventStore, ...told }
 }
 
-function openStored(opening: Opening): Promise<Stores> {
+export function openStored(opening: Opening): Promise<Stores> {
   const { mongo } = opening.config.engines
   return mongo === null ? storesInFolder(opening) : storesInMongo(opening, mongo)
 }
 
-async function openEventStore({ config, keep, at, onFault, onWaiting }: Opening): Promise<EventStore> {
+export async function openEventStore({ config, keep, at, onFault, onWaiting }: Opening): Promise<EventStore> {
   const { eventStore: url } = config.engines
   if (url === null) return keep(openSqliteEventStore({ file: at('events.sqlite'), onFault }))
   const { openEventStoreDb } = await import('#platform/eventstore/eventStoreDb.ts')
@@ -274,7 +275,7 @@ async function readStoreIn(mongo: Mongo): Promise<ReadStore> {
   return openMongoReadStore({ mongo, served })
 }
 
-type Stores = Pick<Ports, 'readStore' | 'blobs' | 'vault' | 'leases' | 'recentKeys'>
+export type Stores = Pick<Ports, 'readStore' | 'blobs' | 'vault' | 'leases' | 'recentKeys'>
 
 type KeysAndViews = Pick<Stores, 'vault' | 'readStore'>
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CannotOpen, KeyDestroyed, KeyMissing, WrongMasterKey } from '#platform/ports/faults.ts'
-import type { Vault } from '#platform/ports/vault.ts'
+import type { Vault, VaultEntry } from '#platform/ports/vault.ts'
 import { randomRuns } from '../longRun.ts'
 
 export interface OpenVault {
@@ -145,6 +145,51 @@ export function vaultContract(name: string, open: () => Promise<OpenVault>): voi
       expect(text(await vault.open(scope, 'c', sealed))).toBe('what a person wrote')
       expect(await vault.getSecret(scope, 'TOKEN')).toBe('secret')
       expect(vault.deriveKey('sign-in')).toEqual(derived)
+    })
+
+    test('what is stored is carried as it is: keys, destroyed keys and secrets', async () => {
+      const gone = `task:${randomUUID()}`
+      const sealed = await vault.seal(scope, 'c', words)
+      await vault.putSecret(scope, 'TOKEN', 'secret')
+      await vault.putSecret(scope, 'A', 'another')
+      const sealedOfGone = await vault.seal(gone, 'c', words)
+      await vault.destroy(gone)
+      const own = async () => {
+        const found: VaultEntry[] = []
+        for await (const entries of vault.entries())
+          found.push(...entries.filter((entry) => entry.scope === scope || entry.scope === gone))
+        return found
+      }
+      const stored = await own()
+      const places = stored.map((entry) => [entry.scope, entry.name, entry.sealed !== null])
+      expect(places.filter(([of]) => of === scope)).toEqual([
+        [scope, null, true],
+        [scope, 'A', true],
+        [scope, 'TOKEN', true],
+      ])
+      expect(places.filter(([of]) => of === gone)).toEqual([[gone, null, false]])
+      expect(JSON.stringify(stored)).not.toContain('secret')
+
+      await vault.destroy(scope)
+      await vault.carry(stored)
+      await vault.carry([])
+      expect(text(await vault.open(scope, 'c', sealed))).toBe('what a person wrote')
+      expect(await vault.getSecret(scope, 'TOKEN')).toBe('secret')
+      expect(await vault.open(gone, 'c', sealedOfGone)).toBeUndefined()
+      await vault.carry([{ scope, name: null, sealed: null }])
+      expect(await vault.open(scope, 'c', sealed)).toBeUndefined()
+    })
+
+    test('more keys and secrets than one page are all there, each once', async () => {
+      const scopes = Array.from({ length: 2_100 }, (_, index) => `${scope}-${String(index).padStart(4, '0')}`)
+      const names = Array.from({ length: 210 }, (_, index) => `N${String(index).padStart(3, '0')}`)
+      const sealed = Buffer.from('sealed')
+      await vault.carry(scopes.map((each) => ({ scope: each, name: null, sealed })))
+      await vault.carry(names.map((name) => ({ scope, name, sealed })))
+      const found: string[] = []
+      for await (const entries of vault.entries())
+        for (const entry of entries) if (entry.scope.startsWith(scope)) found.push(entry.name ?? entry.scope)
+      expect(found).toEqual([...scopes, ...names])
     })
 
     test('another master key is refused at the door, and the right one still opens', async () => {

@@ -115,12 +115,14 @@ function copying(
   }
 }
 
-/** The number of events of a task, and of a person with their project: the same for each. */
+/** The number of events of the log itself, which come first; and of a task, and of a person with their project, the same for each. */
+const ofLog = 1
 const perTask = 4
 const perPerson = 5
 const people = '(SELECT count(*) FROM s.person)'
 /** The place of an event in the log, by its revision in its task. */
-const placeOf = (revision: string) => `(${people} * ${perPerson} + slot * ${perTask} + ${revision} + 1)`
+const placeOf = (revision: string) =>
+  `(${ofLog} + ${people} * ${perPerson} + slot * ${perTask} + ${revision} + 1)`
 /** A text of a template with the ids of the copy in it. */
 const forTask = (text: string) =>
   `replace(replace(replace(replace(replace(${text}, t.task, slot.task), t.execution, slot.execution),
@@ -133,8 +135,9 @@ function copyEvents(db: Database): void {
   refuseOthers(db)
   db.exec(`
     DELETE FROM main.events;
+    INSERT INTO main.events SELECT * FROM t.events WHERE stream = 'log-main';
     INSERT INTO main.events
-    SELECT n * ${perPerson} + CASE WHEN stream LIKE 'user-%' THEN revision + 1 ELSE ${perPerson} END,
+    SELECT ${ofLog} + n * ${perPerson} + CASE WHEN stream LIKE 'user-%' THEN revision + 1 ELSE ${perPerson} END,
            CASE WHEN owner = ofOwner THEN id ELSE fresh_uuid() END,
            ${forPerson('stream')}, revision, type, version, at, ${forPerson('data')}, content, ${forPerson('meta')}
     FROM s.person JOIN t.events ON stream IN ('user-' || ofOwner, 'project-' || ofProject) ORDER BY 1;
@@ -155,7 +158,7 @@ function refuseOthers(db: Database): void {
     .all()
     .map((row: unknown) => Object(row).found)
     .join(' ')
-  if (counts !== `project-1 task-${perTask} user-${perPerson - 1}`)
+  if (counts !== `log-${ofLog} project-1 task-${perTask} user-${perPerson - 1}`)
     throw new Error(`The seeded streams have other events than these copies are made for: ${counts}`)
 }
 
@@ -185,7 +188,7 @@ function copyViews(db: Database): void {
   const ofPerson = (table: string, id: string, name: string) =>
     fill(
       table,
-      `SELECT ${name} id, ${padded(`n * ${perPerson} + ${perPerson}`)} position, ${forPerson('body')} body
+      `SELECT ${name} id, ${padded(`${ofLog} + n * ${perPerson} + ${perPerson}`)} position, ${forPerson('body')} body
        FROM s.person JOIN t.${table} d ON d.id = ${id}`,
     )
   const ofTask = (table: string, id: (of: string) => string, revision: string) =>
@@ -199,7 +202,7 @@ function copyViews(db: Database): void {
     ${ofPerson('docs_projects_g1', 'ofProject', 'project')}
     ${ofTask('docs_tasks_g1', (of) => `${of}.task`, '0')}
     ${ofTask('docs_messages_g1', (of) => `${of}.task || ':' || ${of}.message`, '1')}
-    UPDATE main.checkpoints SET position = ${padded(`(SELECT ${people} * ${perPerson} + count(*) * ${perTask} FROM s.slot)`)}`)
+    UPDATE main.checkpoints SET position = ${padded(`(SELECT ${ofLog} + ${people} * ${perPerson} + count(*) * ${perTask} FROM s.slot)`)}`)
   for (const { sql } of made) db.exec(sql)
 }
 

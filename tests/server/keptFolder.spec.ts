@@ -4,9 +4,7 @@
  * answers and replays of that commit (`expected`); members that were added since are no difference.
  */
 import { execFileSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -16,36 +14,11 @@ import { BundleRecord } from '#domain/proof/auditBundle.schema.ts'
 import { createReplayEngine } from '../../web/src/features/task/replay/replayEngine.ts'
 import type { Person } from '../product/person.ts'
 import { startProduct, type Product } from '../product.ts'
+import { archives, eventsOf, recorded, unpackKept, type KeptFolder } from './keptFolder.ts'
 import { brokenChains, openStoppedProduct } from './stoppedProduct.ts'
 import { hasEnded } from './scene.ts'
 
-const kept = new URL('../data/keptFolder/', import.meta.url).pathname
 const verifier = new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url).pathname
-
-const Answers = z.record(z.string(), z.unknown())
-const Lines = z.array(z.string())
-const Expected = z.object({
-  ids: z.object({ tasks: z.array(z.string()), deleted: z.string(), projectId: z.string() }),
-  /** By path below `/api`. */
-  answers: Answers,
-  /** By task. */
-  bundles: z.record(z.string(), Lines),
-  /** By task, then by the index of the item that was shown last. */
-  replays: z.record(z.string(), z.record(z.string(), z.unknown())),
-})
-
-/** Without what each answer makes: the right to see an image for some hours, and the words proposed for a pull request. */
-const recorded = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value).replaceAll(/grant=[\w-]+/g, 'grant=…'), (name, member: unknown) =>
-    name === 'proposal' ? null : asToday(member),
-  )
-
-/** An event of an older version is lifted when it is read. */
-const Lifted = z.looseObject({ type: z.literal('ToolStarted'), version: z.number() })
-function asToday(member: unknown): unknown {
-  const lifted = Lifted.safeParse(member)
-  return lifted.success ? { ...lifted.data, version: 2 } : member
-}
 
 /** As the client takes it, which knows the events by their types alone. */
 const HistoryItems = z.object({
@@ -53,27 +26,15 @@ const HistoryItems = z.object({
     z.custom<HistoryItem>((item) => getTaskHistory.answer.shape.items.element.safeParse(item).success),
   ),
 })
-const EventLine = z.looseObject({ kind: z.literal('event') })
-const eventsOf = (lines: readonly string[]) =>
-  lines.flatMap((line) => EventLine.safeParse(JSON.parse(line)).data ?? [])
-
-describe.each(readdirSync(kept))('the folder of %s', (archive) => {
+describe.each(archives)('the folder of %s', (archive) => {
   let folder = ''
   let dataDir = ''
   let product: Product
   let ada: Person
-  let expected: z.infer<typeof Expected>
+  let expected: KeptFolder['expected']
   let sealsBefore = ''
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'flightdeck-kept-'))
-    execFileSync('tar', ['-xzf', join(kept, archive), '-C', folder])
-    dataDir = join(folder, 'data')
-    const part = async (name: string): Promise<unknown> =>
-      JSON.parse(await readFile(join(folder, 'expected', `${name}.json`), 'utf8'))
-    const [ids, answers, bundles, replays] = await Promise.all(
-      ['ids', 'answers', 'bundles', 'replays'].map(part),
-    )
-    expected = Expected.parse({ ids, answers, bundles, replays })
+    ;({ folder, dataDir, expected } = await unpackKept(archive))
     sealsBefore = await readFile(join(dataDir, 'seals.ndjson'), 'utf8')
     product = await startProduct({ dataDir, env: { ALLOWED_USERS: '*', ADMINS: 'ada' } })
     ada = await product.signIn('ada', { onboarding: 'left' })

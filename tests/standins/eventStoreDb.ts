@@ -53,8 +53,11 @@ export interface EventStoreDbStandIn {
   loseNextAnswer(how: LostAnswer): void
   /** Refuses the next append with RESOURCE_EXHAUSTED and this sentence, and stores nothing of it. */
   exhaust(sentence: string): void
-  /** From now on no call is answered, and none is refused. */
+  /** From now on no call is answered, and none is refused, until `answerAgain`. */
   fallSilent(): void
+  answerAgain(): void
+  /** Stores so many more appends, and falls silent before it answers the last of them. Resolves then. */
+  silentAfter(appends: number): Promise<void>
   /** Stores an event of another program. */
   storeForeign(stream: string, type: string): void
   /** Ends all current subscriptions, as a server does that lacks some resource. */
@@ -139,6 +142,7 @@ export async function startEventStoreDb(
   let pushed = 0
   let asked = 0
   let exhausted: string | null = null
+  let appendsLeft = Infinity
   leader.port = options.port ?? 0
 
   function store(stream: string, proposed: readonly Proposed[]): readonly StoredRecord[] {
@@ -344,6 +348,12 @@ export async function startEventStoreDb(
         )
       }
       const outcome = append(stream, expected, events)
+      appendsLeft -= 1
+      if (appendsLeft === 0) {
+        isSilent = true
+        bell.emit('silent')
+        return
+      }
       const lost = lostAnswer
       if ('stored' in outcome && lost !== null) {
         lostAnswer = null
@@ -464,6 +474,13 @@ export async function startEventStoreDb(
     },
     fallSilent() {
       isSilent = true
+    },
+    answerAgain() {
+      isSilent = false
+    },
+    async silentAfter(appends) {
+      appendsLeft = appends
+      await once(bell, 'silent')
     },
     storeForeign(stream, type) {
       storeJson(stream, type)

@@ -22,6 +22,15 @@ export interface Vault {
   removeSecret(scope: string, name: string, last?: string): Promise<void>
   /** Returns a 32-byte key for one of the server's own purposes (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
   deriveKey(purpose: string): Uint8Array
+  /** Everything that is stored, as it is stored, in pages; each entry once, if nothing is changed in the meantime. */
+  entries(): AsyncIterable<readonly VaultEntry[]>
+  /** Stores entries of another vault with the same master key, in place of those with the same scope and name. */
+  carry(entries: readonly VaultEntry[]): Promise<void>
   ready(): Promise<void>
   close(): Promise<void>
 }
+
+/** A data key, wrapped by the master key (`name` is `null`), or a secret, sealed under its scope's data key. A destroyed key is `null`. */
+export type VaultEntry =
+  | { readonly scope: string; readonly name: null; readonly sealed: Uint8Array | null }
+  | { readonly scope: string; readonly name: string; readonly sealed: Uint8Array }

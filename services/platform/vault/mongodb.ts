@@ -2,10 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Collection, Db } from 'mongodb'
+import { z } from 'zod'
 import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
-import { inserted, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
+import { inserted, isDuplicate, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
 import { CannotOpen, KeyDestroyed, KeyMissing, TooLarge, WrongMasterKey } from '../ports/faults.ts'
-import type { Vault } from '../ports/vault.ts'
+import type { Vault, VaultEntry } from '../ports/vault.ts'
 import {
   checkPlace,
   keyBytes,
@@ -89,6 +90,8 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
       await mongo.ask((db) => secretsIn(db).deleteOne({ _id: secretId(scope, name), ...only }))
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
+    entries: () => entries(vault),
+    carry: (carried) => carry(vault, carried),
     ready: () => mongo.ready(),
     close: async () => {
       vault.cache.clear()
@@ -166,6 +169,80 @@ async function putSecret(vault: MongoVault, scope: string, name: string, secret:
       secretsIn(db).replaceOne({ _id: secretId(scope, name) }, { scope, sealed }, { upsert: true }),
     ),
   )
+}
+
+/** The `_id` of a secret. */
+const SecretId = z.tuple([z.string(), z.string()])
+const keysAtOnce = 20_000
+const secretsAtOnce = 100
+
+async function* entries({ mongo }: MongoVault): AsyncGenerator<readonly VaultEntry[]> {
+  const order = { _id: 1 } as const
+  const keys = pages(mongo, (db, last) =>
+    keysIn(db)
+      .find({ _id: { $gt: last } })
+      .sort(order)
+      .limit(keysAtOnce)
+      .toArray(),
+  )
+  for await (const page of keys)
+    yield page.map(({ _id, wrapped }) => ({ scope: _id, name: null, sealed: wrapped }))
+  const secrets = pages(mongo, (db, last) =>
+    secretsIn(db)
+      .find({ _id: { $gt: last } })
+      .sort(order)
+      .limit(secretsAtOnce)
+      .toArray(),
+  )
+  for await (const page of secrets)
+    yield page.map(({ _id, scope, sealed }) => ({ scope, name: SecretId.parse(JSON.parse(_id))[1], sealed }))
+}
+
+/** Each page is a new query, because MongoDB drops a cursor that is not used for a while. */
+async function* pages<T extends { readonly _id: string }>(
+  mongo: Mongo,
+  read: (db: Db, last: string) => Promise<readonly T[]>,
+): AsyncGenerator<readonly T[]> {
+  for (let last: string | undefined = ''; last !== undefined;) {
+    const after: string = last
+    const page = await mongo.ask((db) => read(db, after), longMs)
+    yield page
+    last = page.at(-1)?._id
+  }
+}
+
+async function carry({ mongo, cache }: MongoVault, carried: readonly VaultEntry[]): Promise<void> {
+  const keys = carried.flatMap(({ scope, name, sealed }) =>
+    name === null ? [{ _id: scope, wrapped: sealed }] : [],
+  )
+  const secrets = carried.flatMap(({ scope, name, sealed }) =>
+    name === null ? [] : [{ _id: secretId(scope, name), scope, sealed }],
+  )
+  const replacing = <T extends { readonly _id: string }>({ _id, ...replacement }: T) => ({
+    replaceOne: { filter: { _id }, replacement, upsert: true },
+  })
+  const unordered = { ordered: false }
+  if (keys.length > 0)
+    await mongo.ask(async (db) => {
+      const insert = () => keysIn(db).insertMany(keys, unordered)
+      await insertOr(insert, () => keysIn(db).bulkWrite(keys.map(replacing)))
+    }, longMs)
+  if (secrets.length > 0)
+    await mongo.ask(async (db) => {
+      const insert = () => secretsIn(db).insertMany(secrets, unordered)
+      await insertOr(insert, () => secretsIn(db).bulkWrite(secrets.map(replacing)))
+    }, longMs)
+  for (const { scope } of carried) cache.delete(scope)
+}
+
+/** Inserts, which is fastest, or replaces if something is there already. */
+async function insertOr(insert: () => Promise<unknown>, replace: () => Promise<unknown>): Promise<void> {
+  try {
+    await insert()
+  } catch (fault) {
+    if (!isDuplicate(fault)) throw fault
+    await replace()
+  }
 }
 
 /** Throws `WrongMasterKey` if the check value cannot be opened. The first process to open a vault stores that value. */

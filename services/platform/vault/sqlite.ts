@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { CannotOpen, KeyDestroyed, KeyMissing, WrongMasterKey } from '../ports/faults.ts'
-import type { Vault } from '../ports/vault.ts'
+import type { Vault, VaultEntry } from '../ports/vault.ts'
 import { openSqlite, type Sqlite } from '../engines/sqlite.ts'
 import {
   checkPlace,
@@ -40,6 +40,15 @@ function statements(db: Sqlite) {
       'SELECT sealed FROM secrets WHERE scope = ? AND name = ?',
     ),
     deleteSecret: db.prepare<[string, string]>('DELETE FROM secrets WHERE scope = ? AND name = ?'),
+    carryKey: db.prepare<[string, Uint8Array | null]>(
+      'INSERT INTO keys (scope, wrapped) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET wrapped = excluded.wrapped',
+    ),
+    keysAfter: db.prepare<[string], [string, Uint8Array | null]>(
+      'SELECT scope, wrapped FROM keys WHERE scope > ? ORDER BY scope LIMIT 1000',
+    ),
+    secretsAfter: db.prepare<[string, string], [string, string, Uint8Array]>(
+      'SELECT scope, name, sealed FROM secrets WHERE (scope, name) > (?, ?) ORDER BY scope, name LIMIT 100',
+    ),
     deleteSecrets: db.prepare<[string]>('DELETE FROM secrets WHERE scope = ?'),
   }
 }
@@ -83,6 +92,8 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
       })
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
+    entries: () => entries(vault),
+    carry: async (carried) => carry(vault, carried),
     ready: async () => {
       vault.readKey.get('')
     },
@@ -151,4 +162,27 @@ async function destroy(vault: SqliteVault, scope: string): Promise<void> {
   vault.cache.delete(scope)
   // The write-ahead log still contains the key, so the log is emptied too.
   vault.db.truncateLog()
+}
+
+async function* entries(vault: SqliteVault): AsyncGenerator<readonly VaultEntry[]> {
+  for (
+    let keys = vault.keysAfter.all('');
+    keys.length > 0;
+    keys = vault.keysAfter.all(keys.at(-1)?.[0] ?? '')
+  )
+    yield keys.map(([scope, sealed]) => ({ scope, name: null, sealed }))
+  for (let secrets = vault.secretsAfter.all('', ''); secrets.length > 0;) {
+    yield secrets.map(([scope, name, sealed]) => ({ scope, name, sealed }))
+    const [scope, name] = secrets.at(-1) ?? ['', '']
+    secrets = vault.secretsAfter.all(scope, name)
+  }
+}
+
+function carry(vault: SqliteVault, carried: readonly VaultEntry[]): void {
+  vault.db.transaction(() => {
+    for (const { scope, name, sealed } of carried)
+      if (name === null) vault.carryKey.run(scope, sealed)
+      else vault.writeSecret.run(scope, name, sealed)
+  })
+  for (const { scope } of carried) vault.cache.delete(scope)
 }
