@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { startProjector } from '../../services/query/projection/projector.ts'
 import { openTestEngines, type TestEngines } from '../server/engines.ts'
 import { openWebhookAddress } from '../server/webhookAddress.ts'
-import { startLocal, temporaryFolder, type LocalCodeHost } from './codeHost.fixture.ts'
+import { sharedSamples, startLocal, temporaryFolder, type LocalCodeHost } from './codeHost.fixture.ts'
 
 const secret = 'the secret of the hook'
 
@@ -19,7 +19,10 @@ export async function hostWithDeliveries(): Promise<HostWithDeliveries> {
   const engines = await openTestEngines()
   const projector = await startProjector(engines)
   const address = await openWebhookAddress(engines, [secret])
-  const local = await startLocal(join(folder.path, 'data'), { hook: { url: address.url, secret } })
+  const local = await startLocal(join(folder.path, 'data'), {
+    on: await sharedSamples(),
+    hook: { url: address.url, secret },
+  })
   return {
     local,
     engines,

@@ -1,6 +1,7 @@
 /** A stand-in for GitHub for each test, a browser that follows redirects as a person would, and real git. */
 import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { devNull, tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
@@ -65,11 +66,21 @@ export interface LocalCodeHost {
  * The data of a local code host that was started once and has its samples. Creating the samples takes two dozen git processes, so tests that are not
  * about them start with a copy of this data.
  */
-export async function dataWithSamples(): Promise<Folder> {
+async function dataWithSamples(): Promise<Folder> {
   const folder = await temporaryFolder()
   const { stop } = await startLocal(folder.path)
   await stop()
   return folder
+}
+
+let shared: Promise<Folder> | undefined
+/** Data with samples that all files of a process share, until it exits. */
+export function sharedSamples(): Promise<Folder> {
+  shared ??= dataWithSamples().then((samples) => {
+    process.once('exit', () => rmSync(samples.path, { recursive: true, force: true }))
+    return samples
+  })
+  return shared
 }
 
 /** Starts a local code host in `dataDir` with an adapter for it; `on` is the data that it starts with. */
@@ -244,7 +255,7 @@ export async function hostWithEngine(
   options: Partial<GitHubOptions> = {},
 ): Promise<HostWithEngine> {
   const folder = await temporaryFolder()
-  const local = await startLocal(join(folder.path, 'data'), options)
+  const local = await startLocal(join(folder.path, 'data'), { ...options, on: await sharedSamples() })
   const ada = (await signIn(local.codeHost, 'ada')).accessToken
   const grace = (await signIn(local.codeHost, 'grace')).accessToken
   const tree = await makeRepository(local, ada, join(folder.path, 'engine'), branches)
@@ -288,7 +299,8 @@ export interface LocalHosts {
   ): Promise<string>
 }
 
-export function useLocalHosts(): LocalHosts {
+/** By default, a host without data starts with a copy of the samples, and with `ownSamples` it makes them. */
+export function useLocalHosts({ ownSamples = false } = {}): LocalHosts {
   let folder: Folder | undefined
   const running: LocalCodeHost[] = []
   beforeEach(async () => {
@@ -304,7 +316,8 @@ export function useLocalHosts(): LocalHosts {
     folder: place,
     dataDir,
     async start(options = {}) {
-      const local = await startLocal(dataDir(), options)
+      const isFirst = !ownSamples && !existsSync(dataDir())
+      const local = await startLocal(dataDir(), { ...options, ...(isFirst && { on: await sharedSamples() }) })
       running.push(local)
       return local
     },

@@ -43,9 +43,9 @@ export interface Start {
   /** The tokens of an App installation that reads for everybody. */
   readonly installation?: () => Promise<string>
 }
-export const byPolling: Start = { times: { pollIntervalMs: 50 } }
+export const byPolling: Start = { times: { pollIntervalMs: 150 } }
 
-export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 30 })
+export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 100 })
 
 /** Creates all of it before each test of a file, and closes it afterwards. */
 export function issueTasks() {

@@ -100,7 +100,7 @@ async function follow({
   running.push(synced)
 }
 
-const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 50 })
+const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 100 })
 
 const shown = (n = 1) => engines.documents.get(projectsView, projectId(n))
 const suspended = async (method: 'PUT' | 'DELETE') =>

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { git, gitDone, signIn, useLocalHosts } from './codeHost.fixture.ts'
 
-const hosts = useLocalHosts()
+const hosts = useLocalHosts({ ownSamples: true })
 
 describe('restarts', () => {
   test('people, repositories and pull requests are as they were, and tokens still hold', async () => {

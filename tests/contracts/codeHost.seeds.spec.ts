@@ -12,7 +12,7 @@ import {
   type LocalCodeHost,
 } from './codeHost.fixture.ts'
 
-const hosts = useLocalHosts()
+const hosts = useLocalHosts({ ownSamples: true })
 
 describe('samples', () => {
   test('are there when there is nothing else, with the same commits on every machine', async () => {

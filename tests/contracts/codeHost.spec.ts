@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { alwaysSent, neededPermissions, wantedEvents } from '#domain/appPermissions.ts'
 import { faultOf, requestsTo } from '#platform/codehost/request.ts'
@@ -8,7 +8,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { codeHostContract } from './codeHost.contract.ts'
 import {
   clientSecret,
-  dataWithSamples,
+  sharedSamples,
   redirectUri,
   registered,
   startLocal,
@@ -17,19 +17,13 @@ import {
   type Folder,
 } from './codeHost.fixture.ts'
 
-let samples: Folder
-beforeAll(async () => {
-  samples = await dataWithSamples()
-})
-afterAll(() => samples.remove())
-
 for (const [name, start] of [
   ['the local code host', startPlain],
   ['the stand-in for GitHub', (dataDir: string, on: Folder) => startLocal(dataDir, { on })],
 ] as const)
   codeHostContract(name, async () => {
     const folder = await temporaryFolder()
-    const local = await start(folder.path, samples)
+    const local = await start(folder.path, await sharedSamples())
     return {
       codeHost: local.codeHost,
       serverUrl: local.url,
@@ -44,7 +38,7 @@ for (const [name, start] of [
 
 test('where the app is installed and managed are pages of the host', async () => {
   const folder = await temporaryFolder()
-  const local = await startLocal(folder.path, { on: samples })
+  const local = await startLocal(folder.path, { on: await sharedSamples() })
   const { install, manage } = await local.codeHost.appUrls()
   for (const address of [install, manage]) {
     expect(address.startsWith(`${local.url}/`)).toBe(true)

@@ -1,5 +1,6 @@
 /** A folder with a real remote repository in it, and a task's workspace made from that, for tests. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gitOrThrow, gitText, hostGit } from '../../services/runner/workspace/git/git.ts'
@@ -47,9 +48,31 @@ const person = {
 export async function makeScene(files?: Readonly<Record<string, string | Uint8Array>>): Promise<Scene> {
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-scene-'))
   const remote = join(root, 'remote.git')
-  await gitOrThrow(testGit, { args: ['init', '--quiet', '--bare', '--initial-branch=main', '--', remote] })
-  const mirrors = openMirrors({ root, git: testGit, onFault: unexpected })
+  await cp(await remoteWith(files), remote, { recursive: true })
+  return sceneIn(root, remote)
+}
 
+const remotes = new Map<string, Promise<string>>()
+/** A remote with these files, which all scenes of a process copy, since making one takes half a dozen git processes. */
+function remoteWith(files: Parameters<typeof makeScene>[0]): Promise<string> {
+  const key = JSON.stringify(files ?? null)
+  const made = remotes.get(key) ?? makeRemote(files)
+  remotes.set(key, made)
+  return made
+}
+
+async function makeRemote(files: Parameters<typeof makeScene>[0]): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'flightdeck-remote-'))
+  process.once('exit', () => rmSync(root, { recursive: true, force: true }))
+  const remote = join(root, 'remote.git')
+  const args = ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', remote]
+  await gitOrThrow(testGit, { args })
+  if (files) await sceneIn(root, remote).commit(files)
+  return remote
+}
+
+function sceneIn(root: string, remote: string): Scene {
+  const mirrors = openMirrors({ root, git: testGit, onFault: unexpected })
   const scene: Scene = {
     root,
     remote,
@@ -108,7 +131,6 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
     },
     remove: () => rm(root, { recursive: true, force: true }),
   }
-  if (files) await scene.commit(files)
   return scene
 }
 

@@ -121,11 +121,11 @@ export async function eventually(
   holds: () => boolean | Promise<boolean>,
   withinMs = patienceMs,
 ): Promise<void> {
-  for (const end = Date.now() + withinMs; ;) {
+  for (let [pauseMs, end] = [5, Date.now() + withinMs]; ; pauseMs = Math.min(pauseMs * 2, 320)) {
     if (await holds()) return
     if (Date.now() > end) throw new Error(`It did not come to be: ${what}`)
     await new Promise((resolve) => {
-      setTimeout(resolve, 5)
+      setTimeout(resolve, pauseMs)
     })
   }
 }
