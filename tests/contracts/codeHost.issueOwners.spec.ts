@@ -2,7 +2,7 @@
  * Which project gets an issue of the local code host: several projects of one repository, owners without rights, and whose access reads the issues.
  */
 import { randomUUID } from 'node:crypto'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
@@ -13,6 +13,7 @@ import { hashOf } from '../../services/github/issues/createTask.ts'
 import { projectId, userId } from '../domain/ids.ts'
 import { cause } from '../server/engines.ts'
 import { byPolling, eventually, issueTasks } from './codeHost.issueTasks.fixture.ts'
+import { isLongRun } from '../longRun.ts'
 
 const here = issueTasks()
 const { tokenOf, asks, projectOf, rule, start, stopped, issueBy, label, tasks, numbers, decisions, unread } =
@@ -71,16 +72,19 @@ async function takenByFirst(): Promise<number> {
   return number
 }
 
-test('what another project took and has no room for stays its own, also while its owner’s limit is used up', async () => {
-  const number = await takenByFirst()
-  const { issues, further } = roundsOf()
-  await start({ ...byPolling, limited: [userId(1)], codeHost: { issues } })
-  await further()
-  expect(await decisions(2)).toEqual([`${number} elsewhere`])
-  await stopped()
-  await start(byPolling)
-  await eventually(async () => expect(await decisions(1)).toEqual([`${number} made`]))
-  expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(1)])
+// Each needs a code host and engines of its own, so `npm test` leaves these finer points to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('what another project took and has no room for stays its own, also while its owner’s limit is used up', async () => {
+    const number = await takenByFirst()
+    const { issues, further } = roundsOf()
+    await start({ ...byPolling, limited: [userId(1)], codeHost: { issues } })
+    await further()
+    expect(await decisions(2)).toEqual([`${number} elsewhere`])
+    await stopped()
+    await start(byPolling)
+    await eventually(async () => expect(await decisions(1)).toEqual([`${number} made`]))
+    expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(1)])
+  })
 })
 
 test('what another project took and made no task of goes to the next once its owner’s access is gone, and is made once', async () => {
@@ -93,13 +97,20 @@ test('what another project took and made no task of goes to the next once its ow
   expect((await tasks()).map(({ owner }) => owner)).toEqual([userId(2)])
 })
 
-test('what another project took and made no task of goes to the next where that project is inactive', async () => {
-  const number = await takenByFirst()
-  const failed = { type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' } as const
-  await here.engines.commands.execute(projectDecider, projectStream(projectId(1)), failed, cause())
-  await start(byPolling)
-  await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
-  expect(await decisions(1)).toEqual([`${number} waiting`])
+// Each needs a code host and engines of its own, so `npm test` leaves these finer points to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('what another project took and made no task of goes to the next where that project is inactive', async () => {
+    const number = await takenByFirst()
+    const failed = {
+      type: 'RecordSyncFailure',
+      code: 'not_found',
+      reason: 'The repository is gone.',
+    } as const
+    await here.engines.commands.execute(projectDecider, projectStream(projectId(1)), failed, cause())
+    await start(byPolling)
+    await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
+    expect(await decisions(1)).toEqual([`${number} waiting`])
+  })
 })
 
 test.each(['settled', 'not settled'])(

@@ -1,6 +1,6 @@
 /** Issues of the local code host become tasks, and link to them: through deliveries at the real webhook address, and through polling. */
 import { randomUUID } from 'node:crypto'
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
@@ -12,6 +12,7 @@ import { memories } from '../../services/github/issues/memory.ts'
 import { round } from '../../services/github/issues/readingRound.ts'
 import { projectId, userId } from '../domain/ids.ts'
 import { byPolling, eventually, issueTasks } from './codeHost.issueTasks.fixture.ts'
+import { isLongRun } from '../longRun.ts'
 
 const here = issueTasks()
 const {
@@ -189,23 +190,26 @@ test.each(['the project', 'the task', 'the settling'])(
   },
 )
 
-test('a comment that was written before its answer was lost is not written again, by another process either', async () => {
-  const lost = vi.fn<CodeHost['writeComment']>(async (...asked) => {
-    await here.local.codeHost.writeComment(...asked)
-    throw new CodeHostFault('unavailable', 'Gone.')
+// Each needs a code host and engines of its own, so `npm test` leaves these finer points to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('a comment that was written before its answer was lost is not written again, by another process either', async () => {
+    const lost = vi.fn<CodeHost['writeComment']>(async (...asked) => {
+      await here.local.codeHost.writeComment(...asked)
+      throw new CodeHostFault('unavailable', 'Gone.')
+    })
+    const number = await issueBy('ada')
+    await label('ada', number)
+    await start({ ...byPolling, codeHost: { writeComment: lost } })
+    await eventually(async () => expect(lost.mock.calls).toHaveLength(1))
+    await stopped()
+    await start(byPolling)
+    const [only] = await tasks()
+    await eventually(async () => {
+      const { state } = await here.engines.commands.load(task, taskStream(only?.id ?? ''))
+      expect(state).toMatchObject({ issue: { comment: 'written' } })
+    })
+    expect(await commentsOn(number)).toHaveLength(1)
   })
-  const number = await issueBy('ada')
-  await label('ada', number)
-  await start({ ...byPolling, codeHost: { writeComment: lost } })
-  await eventually(async () => expect(lost.mock.calls).toHaveLength(1))
-  await stopped()
-  await start(byPolling)
-  const [only] = await tasks()
-  await eventually(async () => {
-    const { state } = await here.engines.commands.load(task, taskStream(only?.id ?? ''))
-    expect(state).toMatchObject({ issue: { comment: 'written' } })
-  })
-  expect(await commentsOn(number)).toHaveLength(1)
 })
 
 test('two processes at once make one task and at most one that counts', async () => {
@@ -301,16 +305,19 @@ test('a limit that is used up is no reason to tell', async () => {
   expect(await unread()).toBeNull()
 })
 
-test('where comments are too many to read them all, nothing is said of an issue that nobody asked for', async () => {
-  const issueComments: CodeHost['issueComments'] = async (...asked) => ({
-    ...(await here.local.codeHost.issueComments(...asked)),
-    isCut: true,
+// Each needs a code host and engines of its own, so `npm test` leaves these finer points to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('where comments are too many to read them all, nothing is said of an issue that nobody asked for', async () => {
+    const issueComments: CodeHost['issueComments'] = async (...asked) => ({
+      ...(await here.local.codeHost.issueComments(...asked)),
+      isCut: true,
+    })
+    await say('mallory', await issueBy('mallory'), 'Me too.')
+    await start({ ...byPolling, codeHost: { issueComments } })
+    const control = await issueBy('ada')
+    await label('ada', control)
+    await eventually(async () => expect(await decisions()).toEqual([`${control} made`]))
   })
-  await say('mallory', await issueBy('mallory'), 'Me too.')
-  await start({ ...byPolling, codeHost: { issueComments } })
-  const control = await issueBy('ada')
-  await label('ada', control)
-  await eventually(async () => expect(await decisions()).toEqual([`${control} made`]))
 })
 
 test('nothing is recorded of people with an account here who may not write, however often they name the App', async () => {
@@ -331,19 +338,22 @@ test('nothing is recorded of people with an account here who may not write, howe
   await eventually(async () => expect(await decisions()).toEqual([`${graces} unsure`, `${control} made`]))
 })
 
-test('an issue that is gone when it is read holds up no other', async () => {
-  const [gone, number] = [await issueBy('ada'), await issueBy('ada')]
-  await label('ada', gone)
-  await label('ada', number)
-  const asked: string[] = []
-  const issueText: CodeHost['issueText'] = async (token, nodeId, comments) => {
-    asked.push(nodeId)
-    if (nodeId === asked[0]) throw new CodeHostFault('not_found', 'Could not resolve to a node.')
-    return here.local.codeHost.issueText(token, nodeId, comments)
-  }
-  await start({ ...byPolling, codeHost: { issueText } })
-  await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
-  expect(await numbers()).toEqual([number])
+// Each needs a code host and engines of its own, so `npm test` leaves these finer points to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('an issue that is gone when it is read holds up no other', async () => {
+    const [gone, number] = [await issueBy('ada'), await issueBy('ada')]
+    await label('ada', gone)
+    await label('ada', number)
+    const asked: string[] = []
+    const issueText: CodeHost['issueText'] = async (token, nodeId, comments) => {
+      asked.push(nodeId)
+      if (nodeId === asked[0]) throw new CodeHostFault('not_found', 'Could not resolve to a node.')
+      return here.local.codeHost.issueText(token, nodeId, comments)
+    }
+    await start({ ...byPolling, codeHost: { issueText } })
+    await eventually(async () => expect(await decisions()).toEqual([`${number} made`]))
+    expect(await numbers()).toEqual([number])
+  })
 })
 
 test.each([
@@ -383,22 +393,25 @@ test.each([
   },
 )
 
-test('another process goes on about where the last one read', async () => {
-  const since: string[] = []
-  const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
-  const updatedAt = days(3)
-  const issues: CodeHost['issues'] = async (token, repository, query) => {
-    since.push(query.since)
-    const found = await here.local.codeHost.issues(token, repository, { ...query, since: days(-1) })
-    return found === 'unchanged'
-      ? found
-      : { ...found, etag: null, issues: found.issues.map((one) => ({ ...one, updatedAt })) }
-  }
-  await issueBy('ada')
-  await start({ ...byPolling, codeHost: { issues } })
-  await eventually(async () => expect(since.at(-1)).toBe(updatedAt))
-  await stopped()
-  since.length = 0
-  await start({ ...byPolling, codeHost: { issues } })
-  await eventually(async () => expect(since[0]).toBe(updatedAt))
+// Each needs a code host and engines of its own, so `npm test` leaves these finer points to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('another process goes on about where the last one read', async () => {
+    const since: string[] = []
+    const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+    const updatedAt = days(3)
+    const issues: CodeHost['issues'] = async (token, repository, query) => {
+      since.push(query.since)
+      const found = await here.local.codeHost.issues(token, repository, { ...query, since: days(-1) })
+      return found === 'unchanged'
+        ? found
+        : { ...found, etag: null, issues: found.issues.map((one) => ({ ...one, updatedAt })) }
+    }
+    await issueBy('ada')
+    await start({ ...byPolling, codeHost: { issues } })
+    await eventually(async () => expect(since.at(-1)).toBe(updatedAt))
+    await stopped()
+    since.length = 0
+    await start({ ...byPolling, codeHost: { issues } })
+    await eventually(async () => expect(since[0]).toBe(updatedAt))
+  })
 })

@@ -22,6 +22,7 @@ import { openLocks } from '../workspace/locks.ts'
 import { restoreWork, saveWork } from '../workspace/saved/bundle.ts'
 import { evictWorkspace, hasWorkspace, taskFolder, type Workspace } from '../workspace/workspace.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
+import { isLongRun } from '../../../tests/longRun.ts'
 
 const id = taskIdOf(1)
 const stream = taskStream(id)
@@ -265,30 +266,33 @@ describe('the workspace of a task whose pull request is over', () => {
     return old
   }
 
-  test('is not saved where its base no longer leads to what the saved work began with', async () => {
-    await write('a.txt')
-    await endedAs('closed', 'e'.repeat(40))
-    await saved()
-    const old = await rewriteBase()
-    expect(await remove()).toEqual({ outcome: 'not_saved' })
-    // Still not where the runner, for now, has the commit.
-    await scene.refresh()
-    expect(await remove()).toEqual({ outcome: 'not_saved' })
-    expect(await hasWorkspace(scene.root, id)).toBe(true)
-    await gitOrThrow(testGit, { gitDir: scene.remote, args: ['update-ref', 'refs/heads/main', old] })
-    await scene.commit({ 'theirs.txt': 'theirs\n' })
-    expect(await remove()).toEqual({ outcome: 'removed' })
-    expect(await recordedWork()).toBe('saved')
-    const bundle = await savedBundle()
-    await rm(join(scene.root, 'ada'), { recursive: true })
-    const other = await scene.prepare({ taskId: 'on-another-runner' })
-    const restored = restoreWork({
-      git: testGit,
-      path: testPath,
-      workspace: other,
-      bundle,
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('is not saved where its base no longer leads to what the saved work began with', async () => {
+      await write('a.txt')
+      await endedAs('closed', 'e'.repeat(40))
+      await saved()
+      const old = await rewriteBase()
+      expect(await remove()).toEqual({ outcome: 'not_saved' })
+      // Still not where the runner, for now, has the commit.
+      await scene.refresh()
+      expect(await remove()).toEqual({ outcome: 'not_saved' })
+      expect(await hasWorkspace(scene.root, id)).toBe(true)
+      await gitOrThrow(testGit, { gitDir: scene.remote, args: ['update-ref', 'refs/heads/main', old] })
+      await scene.commit({ 'theirs.txt': 'theirs\n' })
+      expect(await remove()).toEqual({ outcome: 'removed' })
+      expect(await recordedWork()).toBe('saved')
+      const bundle = await savedBundle()
+      await rm(join(scene.root, 'ada'), { recursive: true })
+      const other = await scene.prepare({ taskId: 'on-another-runner' })
+      const restored = restoreWork({
+        git: testGit,
+        path: testPath,
+        workspace: other,
+        bundle,
+      })
+      expect(await restored).toMatchObject({ kind: 'restored' })
     })
-    expect(await restored).toMatchObject({ kind: 'restored' })
   })
 
   /** A host that is too slow for this command; a fetch has begun a pack by then. */
@@ -321,12 +325,15 @@ describe('the workspace of a task whose pull request is over', () => {
     expect(await recordedWork()).toBe('saved')
   })
 
-  test('says so, too, where the head that was merged cannot be fetched in time', async () => {
-    await write('a.txt')
-    await published()
-    await endedAs('merged', await scene.commit({ 'theirs.txt': 'theirs\n' }, 'elsewhere'))
-    expect(await remove(slow('fetch'))).toEqual({ outcome: 'unreachable' })
-    expect(await hasWorkspace(scene.root, id)).toBe(true)
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('says so, too, where the head that was merged cannot be fetched in time', async () => {
+      await write('a.txt')
+      await published()
+      await endedAs('merged', await scene.commit({ 'theirs.txt': 'theirs\n' }, 'elsewhere'))
+      expect(await remove(slow('fetch'))).toEqual({ outcome: 'unreachable' })
+      expect(await hasWorkspace(scene.root, id)).toBe(true)
+    })
   })
 
   test.each([
@@ -346,11 +353,14 @@ describe('the workspace of a task whose pull request is over', () => {
     },
   )
 
-  test('stays where the host has no such head as was merged', async () => {
-    await write('a.txt')
-    await published()
-    await endedAs('merged', 'e'.repeat(40))
-    expect(await remove()).toEqual({ outcome: 'not_saved' })
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('stays where the host has no such head as was merged', async () => {
+      await write('a.txt')
+      await published()
+      await endedAs('merged', 'e'.repeat(40))
+      expect(await remove()).toEqual({ outcome: 'not_saved' })
+    })
   })
 
   test.each(['git', 'mirror'])(
@@ -425,20 +435,23 @@ describe('the workspace of a task whose pull request is over', () => {
     expect(await remove()).toEqual({ outcome: 'removed' })
   })
 
-  test('is as merged after an eviction as before it', async () => {
-    await write('a.txt')
-    await endedAs('merged', await published())
-    await evictWorkspace(scene.root, id, testPath)
-    expect(await remove()).toEqual({ outcome: 'removed' })
-    expect(await recordedWork()).toBe('merged')
-  })
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('is as merged after an eviction as before it', async () => {
+      await write('a.txt')
+      await endedAs('merged', await published())
+      await evictWorkspace(scene.root, id, testPath)
+      expect(await remove()).toEqual({ outcome: 'removed' })
+      expect(await recordedWork()).toBe('merged')
+    })
 
-  test('that was closed and is not there to be looked at says nothing of its work', async () => {
-    await write('a.txt')
-    await endedAs('closed', await published())
-    await evictWorkspace(scene.root, id, testPath)
-    expect(await remove()).toEqual({ outcome: 'removed' })
-    expect(await recordedWork()).toBe('unknown')
+    test('that was closed and is not there to be looked at says nothing of its work', async () => {
+      await write('a.txt')
+      await endedAs('closed', await published())
+      await evictWorkspace(scene.root, id, testPath)
+      expect(await remove()).toEqual({ outcome: 'removed' })
+      expect(await recordedWork()).toBe('unknown')
+    })
   })
 
   test('stays when the task goes on between the look and the removal', async () => {

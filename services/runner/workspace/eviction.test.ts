@@ -11,6 +11,7 @@ import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../test
 import type { Scene } from '../../../tests/runner/workspaceScene.ts'
 import { hasWorkspace } from './workspace.ts'
 import type { Workspace } from './workspace.ts'
+import { isLongRun } from '../../../tests/longRun.ts'
 
 /** No other limit. */
 const plenty = { project: Number.MAX_SAFE_INTEGER, leastFree: 0 }
@@ -69,22 +70,25 @@ describe('room on the disk', () => {
     expect(await has('one')).toBe(true)
   })
 
-  test('environments go before workspaces, the oldest first', async () => {
-    await prepare('one')
-    await usedAt('one', 1_000)
-    const environments = join(scene.root, 'environments')
-    const nameOf = (builtAt: number) =>
-      [`project`, '0'.repeat(16), '1'.repeat(32), builtAt, 1_000_000].join('.')
-    for (const builtAt of [2_000, 3_000]) {
-      const dir = join(environments, nameOf(builtAt))
-      await mkdir(dir, { recursive: true })
-      await writeFile(join(dir, 'tree.tar'), Buffer.alloc(1_000_000))
-      await utimes(dir, builtAt, builtAt)
-    }
-    const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
-    await room({ limits: { budget: bytes - 1, ...plenty } }).clear()
-    expect(await readdir(environments)).toEqual([nameOf(3_000)])
-    expect(await has('one')).toBe(true)
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('environments go before workspaces, the oldest first', async () => {
+      await prepare('one')
+      await usedAt('one', 1_000)
+      const environments = join(scene.root, 'environments')
+      const nameOf = (builtAt: number) =>
+        [`project`, '0'.repeat(16), '1'.repeat(32), builtAt, 1_000_000].join('.')
+      for (const builtAt of [2_000, 3_000]) {
+        const dir = join(environments, nameOf(builtAt))
+        await mkdir(dir, { recursive: true })
+        await writeFile(join(dir, 'tree.tar'), Buffer.alloc(1_000_000))
+        await utimes(dir, builtAt, builtAt)
+      }
+      const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+      await room({ limits: { budget: bytes - 1, ...plenty } }).clear()
+      expect(await readdir(environments)).toEqual([nameOf(3_000)])
+      expect(await has('one')).toBe(true)
+    })
   })
 
   test('what was used longest ago goes first, and no more than must', async () => {
@@ -259,16 +263,19 @@ describe('room on the disk', () => {
     expect(await mirrorsThere()).toEqual([])
   })
 
-  test('of one that was evicted before, only the home is kept', async () => {
-    const { homeDir } = await prepare('one')
-    await writeIn(homeDir, '.claude/projects/session.jsonl', 'session\n')
-    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
-    await scene.prepare({ taskId: 'one', workingBranch: 'flightdeck/one', isToBeRestored: true })
-    expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
-    expect((await readdir(join(scene.root, 'tasks', 'one'))).toSorted()).toEqual(['asleep', 'home'])
-    expect(await readFile(join(homeDir, '.claude/projects/session.jsonl'), 'utf8')).toBe('session\n')
-    // Nothing more of it may go.
-    expect(await room().clear()).toMatchObject({ workspaces: [] })
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('of one that was evicted before, only the home is kept', async () => {
+      const { homeDir } = await prepare('one')
+      await writeIn(homeDir, '.claude/projects/session.jsonl', 'session\n')
+      expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+      await scene.prepare({ taskId: 'one', workingBranch: 'flightdeck/one', isToBeRestored: true })
+      expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
+      expect((await readdir(join(scene.root, 'tasks', 'one'))).toSorted()).toEqual(['asleep', 'home'])
+      expect(await readFile(join(homeDir, '.claude/projects/session.jsonl'), 'utf8')).toBe('session\n')
+      // Nothing more of it may go.
+      expect(await room().clear()).toMatchObject({ workspaces: [] })
+    })
   })
 
   test.each([
@@ -323,10 +330,13 @@ describe('room on the disk', () => {
     expect(faults.splice(0)).toHaveLength(1)
   })
 
-  test('a clean-up that was cut off is finished by the next', async () => {
-    await mkdir(join(scene.root, 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
-    await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
-    expect(await mirrorsThere()).toEqual([])
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('a clean-up that was cut off is finished by the next', async () => {
+      await mkdir(join(scene.root, 'ada', '.gone-sample-0123456789ab.git'), { recursive: true })
+      await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+      expect(await mirrorsThere()).toEqual([])
+    })
   })
 
   test('that cannot be measured keeps no task waiting', async () => {

@@ -10,6 +10,7 @@ import type { Changes } from './changes.ts'
 import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import type { Workspace } from '../workspace.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const ways = treeGits(await findTestSandbox())
 const long = Array.from({ length: 40 }, (_, n) => `line ${n}\n`).join('')
@@ -95,16 +96,19 @@ for (const [way, gitFor] of ways)
       expect(changed[1]?.diff).toContain('Binary files a/image.bin and b/image.bin differ\n')
     })
 
-    test('a change in the second in which the index was written is seen', async () => {
-      const path = join(workspace.dir, 'src/a.js')
-      for (let n = 2; n < 9; n++) {
-        await writeFile(path, `export const a = ${n}\n`)
-        expect((await files())[0]?.diff).toContain(`+export const a = ${n}\n`)
-      }
-      await writeFile(path, 'export const a = 1\n')
-      expect(await files()).toEqual([])
-      await utimes(path, 0, 0)
-      expect(await files()).toEqual([])
+    // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+    describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+      test('a change in the second in which the index was written is seen', async () => {
+        const path = join(workspace.dir, 'src/a.js')
+        for (let n = 2; n < 9; n++) {
+          await writeFile(path, `export const a = ${n}\n`)
+          expect((await files())[0]?.diff).toContain(`+export const a = ${n}\n`)
+        }
+        await writeFile(path, 'export const a = 1\n')
+        expect(await files()).toEqual([])
+        await utimes(path, 0, 0)
+        expect(await files()).toEqual([])
+      })
     })
 
     test('names with line ends, quotes, other scripts and bytes that are no text', async () => {
@@ -282,14 +286,17 @@ for (const [way, gitFor] of ways)
       expect(await summary()).toEqual(['modified README.md', 'untracked .gitattributes'])
     })
 
-    test('a mode that changed, an empty file, a file without a last line end', async () => {
-      await chmod(join(workspace.dir, 'README.md'), 0o755)
-      await writeIn(workspace.dir, 'empty', '')
-      await writeIn(workspace.dir, 'open', 'end')
-      const [readme, empty, open] = await files()
-      expect(readme?.diff).toContain('old mode 100644\nnew mode 100755\n')
-      expect(empty).toMatchObject({ fileName: 'empty', status: 'untracked', additions: 0 })
-      expect(open?.diff).toContain('+end\n\\ No newline at end of file\n')
+    // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+    describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+      test('a mode that changed, an empty file, a file without a last line end', async () => {
+        await chmod(join(workspace.dir, 'README.md'), 0o755)
+        await writeIn(workspace.dir, 'empty', '')
+        await writeIn(workspace.dir, 'open', 'end')
+        const [readme, empty, open] = await files()
+        expect(readme?.diff).toContain('old mode 100644\nnew mode 100755\n')
+        expect(empty).toMatchObject({ fileName: 'empty', status: 'untracked', additions: 0 })
+        expect(open?.diff).toContain('+end\n\\ No newline at end of file\n')
+      })
     })
 
     test('long diffs are cut, and say so', async () => {
@@ -353,31 +360,34 @@ for (const [way, gitFor] of ways)
       expect(await branch()).toBe(workspace.startCommit?.slice(0, 7))
     })
 
-    test('on the branch it was made on where HEAD is none as git writes it', async () => {
-      const head = join(workspace.dir, '.git', 'HEAD')
-      const elsewhere = join(scene.root, 'elsewhere')
-      await writeFile(elsewhere, 'ref: refs/heads/elsewhere\n')
-      const traps: readonly (readonly [string, () => Promise<unknown>])[] = [
-        ['a link', () => symlink(elsewhere, head)],
-        ['a pipe', async () => execFileSync('mkfifo', [head])],
-        ['another name of a file', () => link(elsewhere, head)],
-        ['a long file', () => writeFile(head, `ref: refs/heads/${'a'.repeat(5_000)}\n`)],
-        ['no name of a branch', () => writeFile(head, 'ref: refs/heads/a b\n')],
-        ['something else', () => writeFile(head, 'root:x:0:0\n')],
-        ['not there', async () => undefined],
-      ]
-      const told: (readonly [string, string])[] = []
-      for (const [name, set] of traps) {
-        await rm(head, { force: true })
-        await set()
-        told.push([name, await currentBranchOf(workspace)])
-      }
-      expect(told).toEqual(traps.map(([name]) => [name, workspace.branch]))
-      await rename(join(workspace.dir, '.git'), join(scene.root, 'moved'))
-      await writeFile(join(scene.root, 'moved', 'HEAD'), 'ref: refs/heads/elsewhere\n')
-      await symlink(join(scene.root, 'moved'), join(workspace.dir, '.git'))
-      // Its folder is a link.
-      expect(await currentBranchOf(workspace)).toBe(workspace.branch)
+    // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+    describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+      test('on the branch it was made on where HEAD is none as git writes it', async () => {
+        const head = join(workspace.dir, '.git', 'HEAD')
+        const elsewhere = join(scene.root, 'elsewhere')
+        await writeFile(elsewhere, 'ref: refs/heads/elsewhere\n')
+        const traps: readonly (readonly [string, () => Promise<unknown>])[] = [
+          ['a link', () => symlink(elsewhere, head)],
+          ['a pipe', async () => execFileSync('mkfifo', [head])],
+          ['another name of a file', () => link(elsewhere, head)],
+          ['a long file', () => writeFile(head, `ref: refs/heads/${'a'.repeat(5_000)}\n`)],
+          ['no name of a branch', () => writeFile(head, 'ref: refs/heads/a b\n')],
+          ['something else', () => writeFile(head, 'root:x:0:0\n')],
+          ['not there', async () => undefined],
+        ]
+        const told: (readonly [string, string])[] = []
+        for (const [name, set] of traps) {
+          await rm(head, { force: true })
+          await set()
+          told.push([name, await currentBranchOf(workspace)])
+        }
+        expect(told).toEqual(traps.map(([name]) => [name, workspace.branch]))
+        await rename(join(workspace.dir, '.git'), join(scene.root, 'moved'))
+        await writeFile(join(scene.root, 'moved', 'HEAD'), 'ref: refs/heads/elsewhere\n')
+        await symlink(join(scene.root, 'moved'), join(workspace.dir, '.git'))
+        // Its folder is a link.
+        expect(await currentBranchOf(workspace)).toBe(workspace.branch)
+      })
     })
 
     test('of an empty repository, everything is new', async () => {
@@ -395,27 +405,30 @@ for (const [way, gitFor] of ways)
       await empty.remove()
     })
 
-    test('while the tree is being written', async () => {
-      const stop = new AbortController()
-      const write = async (): Promise<void> => {
-        for (let n = 0; !stop.signal.aborted; n++) {
-          await writeIn(workspace.dir, `busy/${n % 40}`, `${n}\n`)
-          await rm(join(workspace.dir, `busy/${(n + 20) % 40}`), { force: true })
-          await delay(5)
+    // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+    describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+      test('while the tree is being written', async () => {
+        const stop = new AbortController()
+        const write = async (): Promise<void> => {
+          for (let n = 0; !stop.signal.aborted; n++) {
+            await writeIn(workspace.dir, `busy/${n % 40}`, `${n}\n`)
+            await rm(join(workspace.dir, `busy/${(n + 20) % 40}`), { force: true })
+            await delay(5)
+          }
         }
-      }
-      const writing = write()
-      try {
-        for (let n = 0; n < 10; n++) expect((await read()).kind).toBe('changes')
-      } finally {
-        stop.abort()
-        await writing
-      }
-    })
+        const writing = write()
+        try {
+          for (let n = 0; n < 10; n++) expect((await read()).kind).toBe('changes')
+        } finally {
+          stop.abort()
+          await writing
+        }
+      })
 
-    test('by several readers at a time', async () => {
-      await writeIn(workspace.dir, 'new.txt', 'new\n')
-      const all = await Promise.all([1, 2, 3, 4].map(() => summary()))
-      expect(all).toEqual([1, 2, 3, 4].map(() => ['untracked new.txt']))
+      test('by several readers at a time', async () => {
+        await writeIn(workspace.dir, 'new.txt', 'new\n')
+        const all = await Promise.all([1, 2, 3, 4].map(() => summary()))
+        expect(all).toEqual([1, 2, 3, 4].map(() => ['untracked new.txt']))
+      })
     })
   })

@@ -14,6 +14,7 @@ import { saveWork } from '../saved/bundle.ts'
 import { findWorkspace, type Workspace } from '../workspace.ts'
 import { gitOrThrow, gitText, type Git } from './git.ts'
 import { openMirrors, type Mirror } from './mirror.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const otherTaskId = '0199c6c2-1111-7000-8000-000000000002'
 
@@ -143,90 +144,93 @@ describe('a workspace of a mirror from before', () => {
     await expectWhole(former, mirror, await found(mirror))
   })
 
-  test('is not tried again at once after a failure, which is told once', async () => {
-    const former = await mirrorBy('')
-    const { privateGitDir: gitDir, startCommit } = await madeOn(former)
-    const place = { root: scene.root, taskId: testTaskId, mirror: await mirrorBy('7') }
-    let tries = 0
-    const fails: Git = (call) => {
-      if (call.args[0] !== 'pack-objects') return testGit(call)
-      tries += 1
-      return testGit({ ...call, args: ['pack-objects', '--unknown'] })
-    }
-    for (let n = 0; n < 3; n++) expect(await findWorkspace(fails, place)).toMatchObject({ startCommit })
-    expect(tries).toBe(1)
-    expect(faults).toEqual([expect.objectContaining({ name: 'GitFault' })])
-    const hourAgo = Date.now() / 1_000 - 3_600
-    await utimes(join(gitDir, 'move-failed'), hourAgo, hourAgo)
-    await findWorkspace(fails, place)
-    expect(tries).toBe(2)
-    const main = await gitText(testGit, { gitDir: scene.remote, args: ['rev-parse', 'main'] })
-    await gitOrThrow(testGit, { gitDir, args: ['update-ref', 'HEAD', main] })
-    await findWorkspace(fails, place)
-    expect(tries).toBe(3)
-    expect(faults).toHaveLength(3)
-  })
-
-  test('waits for what else writes into the mirror', async () => {
-    const former = await mirrorBy('')
-    const { privateGitDir } = await madeOn(former)
-    await mirrorBy('7')
-    const alternates = join(privateGitDir, 'objects/info/alternates')
-    const happened: string[] = []
-    const mirrors = openMirrors({
-      root: scene.root,
-      onFault: (fault) => faults.push(fault),
-      async git(call) {
-        if (call.args[0] !== 'fetch') return testGit(call)
-        const { mirror } = await ready
-        moving = findWorkspace(
-          (own) => {
-            if (own.args[0] !== 'rev-parse') happened.push('move')
-            return testGit(own)
-          },
-          { root: scene.root, taskId: testTaskId, mirror },
-        )
-        await expect.poll(() => readFile(alternates, 'utf8')).toContain(mirror.objects)
-        for (let n = 0; n < 20; n++) await readFile(alternates)
-        const fetched = await testGit(call)
-        happened.push('fetched')
-        return fetched
-      },
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('is not tried again at once after a failure, which is told once', async () => {
+      const former = await mirrorBy('')
+      const { privateGitDir: gitDir, startCommit } = await madeOn(former)
+      const place = { root: scene.root, taskId: testTaskId, mirror: await mirrorBy('7') }
+      let tries = 0
+      const fails: Git = (call) => {
+        if (call.args[0] !== 'pack-objects') return testGit(call)
+        tries += 1
+        return testGit({ ...call, args: ['pack-objects', '--unknown'] })
+      }
+      for (let n = 0; n < 3; n++) expect(await findWorkspace(fails, place)).toMatchObject({ startCommit })
+      expect(tries).toBe(1)
+      expect(faults).toEqual([expect.objectContaining({ name: 'GitFault' })])
+      const hourAgo = Date.now() / 1_000 - 3_600
+      await utimes(join(gitDir, 'move-failed'), hourAgo, hourAgo)
+      await findWorkspace(fails, place)
+      expect(tries).toBe(2)
+      const main = await gitText(testGit, { gitDir: scene.remote, args: ['rev-parse', 'main'] })
+      await gitOrThrow(testGit, { gitDir, args: ['update-ref', 'HEAD', main] })
+      await findWorkspace(fails, place)
+      expect(tries).toBe(3)
+      expect(faults).toHaveLength(3)
     })
-    let moving: Promise<unknown> | undefined
-    const ready = mirrors.find(asking('7')).then((mirror) => {
-      if (!mirror) throw new Error('There is a mirror.')
-      return { mirror }
-    })
-    await scene.commit({ 'new.txt': 'new\n' })
-    expect(await mirrors.refresh(asking('7'))).toMatchObject({ kind: 'ready' })
-    await moving
-    expect(happened.slice(0, 2)).toEqual(['fetched', 'move'])
-  })
 
-  test('touches no other pack, and notes ends of history only once all is there', async () => {
-    for (let n = 0; n < 4; n++) await scene.commit({ 'count.txt': `${n}\n` }, 'side')
-    const former = await mirrorBy('', true)
-    await madeOn(former)
-    for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
-    const mirror = await mirrorBy('7', true)
-    const packs = join(mirror.objects, 'pack')
-    // Git makes such a file beside a pack that it fetches, and takes it away.
-    const other = join(packs, 'pack-other.keep')
-    await writeFile(other, '')
-    await chmod(other, 0o400)
-    const before = await readdir(packs)
-    const shallow = () => readFile(join(mirror.dir, 'shallow'), 'utf8')
-    const ends = await shallow()
-    const fails: Git = (call) =>
-      testGit(call.args.includes('--all') ? { ...call, args: ['pack-objects', '--unknown'] } : call)
-    await findWorkspace(fails, { root: scene.root, taskId: testTaskId, mirror })
-    expect(faults).toHaveLength(1)
-    expect(await shallow()).toBe(ends)
-    expect((await lstat(other)).mode & 0o777).toBe(0o400)
-    const made = (await readdir(packs)).filter((name) => !before.includes(name))
-    expect(made).not.toEqual([])
-    for (const name of made) expect((await lstat(join(packs, name))).mode & 0o777).toBe(0o444)
+    test('waits for what else writes into the mirror', async () => {
+      const former = await mirrorBy('')
+      const { privateGitDir } = await madeOn(former)
+      await mirrorBy('7')
+      const alternates = join(privateGitDir, 'objects/info/alternates')
+      const happened: string[] = []
+      const mirrors = openMirrors({
+        root: scene.root,
+        onFault: (fault) => faults.push(fault),
+        async git(call) {
+          if (call.args[0] !== 'fetch') return testGit(call)
+          const { mirror } = await ready
+          moving = findWorkspace(
+            (own) => {
+              if (own.args[0] !== 'rev-parse') happened.push('move')
+              return testGit(own)
+            },
+            { root: scene.root, taskId: testTaskId, mirror },
+          )
+          await expect.poll(() => readFile(alternates, 'utf8')).toContain(mirror.objects)
+          for (let n = 0; n < 20; n++) await readFile(alternates)
+          const fetched = await testGit(call)
+          happened.push('fetched')
+          return fetched
+        },
+      })
+      let moving: Promise<unknown> | undefined
+      const ready = mirrors.find(asking('7')).then((mirror) => {
+        if (!mirror) throw new Error('There is a mirror.')
+        return { mirror }
+      })
+      await scene.commit({ 'new.txt': 'new\n' })
+      expect(await mirrors.refresh(asking('7'))).toMatchObject({ kind: 'ready' })
+      await moving
+      expect(happened.slice(0, 2)).toEqual(['fetched', 'move'])
+    })
+
+    test('touches no other pack, and notes ends of history only once all is there', async () => {
+      for (let n = 0; n < 4; n++) await scene.commit({ 'count.txt': `${n}\n` }, 'side')
+      const former = await mirrorBy('', true)
+      await madeOn(former)
+      for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
+      const mirror = await mirrorBy('7', true)
+      const packs = join(mirror.objects, 'pack')
+      // Git makes such a file beside a pack that it fetches, and takes it away.
+      const other = join(packs, 'pack-other.keep')
+      await writeFile(other, '')
+      await chmod(other, 0o400)
+      const before = await readdir(packs)
+      const shallow = () => readFile(join(mirror.dir, 'shallow'), 'utf8')
+      const ends = await shallow()
+      const fails: Git = (call) =>
+        testGit(call.args.includes('--all') ? { ...call, args: ['pack-objects', '--unknown'] } : call)
+      await findWorkspace(fails, { root: scene.root, taskId: testTaskId, mirror })
+      expect(faults).toHaveLength(1)
+      expect(await shallow()).toBe(ends)
+      expect((await lstat(other)).mode & 0o777).toBe(0o400)
+      const made = (await readdir(packs)).filter((name) => !before.includes(name))
+      expect(made).not.toEqual([])
+      for (const name of made) expect((await lstat(join(packs, name))).mode & 0o777).toBe(0o444)
+    })
   })
 
   test.each(['failed', 'stopped'])(
@@ -258,35 +262,38 @@ describe('a workspace of a mirror from before', () => {
     },
   )
 
-  test('packs nothing that is there already, by a second workspace on another commit', async () => {
-    const first = await scene.commit({ 'count.txt': '1\n' }, 'side')
-    const second = await scene.commit({ 'count.txt': '2\n' }, 'side')
-    const former = await mirrorBy('', true)
-    await madeOn(former, 'side', { startAt: first })
-    await madeOn(former, 'side', { startAt: second, taskId: otherTaskId })
-    for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
-    const mirror = await mirrorBy('7', true)
-    const packed = async () => {
-      const told = await gitText(testGit, { gitDir: mirror.dir, args: ['count-objects', '-v'] })
-      return Number(/^in-pack: (\d+)$/m.exec(told)?.[1])
-    }
-    await found(mirror)
-    const before = await packed()
-    expect(before).toBeGreaterThan(0)
-    const place = { root: scene.root, taskId: otherTaskId, mirror }
-    await expectWhole(former, mirror, await findWorkspace(testGit, place))
-    // A commit, its folder and its file.
-    expect((await packed()) - before).toBe(3)
-  })
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('packs nothing that is there already, by a second workspace on another commit', async () => {
+      const first = await scene.commit({ 'count.txt': '1\n' }, 'side')
+      const second = await scene.commit({ 'count.txt': '2\n' }, 'side')
+      const former = await mirrorBy('', true)
+      await madeOn(former, 'side', { startAt: first })
+      await madeOn(former, 'side', { startAt: second, taskId: otherTaskId })
+      for (let n = 0; n < 4; n++) await scene.commit({ 'README.md': `${n}\n` })
+      const mirror = await mirrorBy('7', true)
+      const packed = async () => {
+        const told = await gitText(testGit, { gitDir: mirror.dir, args: ['count-objects', '-v'] })
+        return Number(/^in-pack: (\d+)$/m.exec(told)?.[1])
+      }
+      await found(mirror)
+      const before = await packed()
+      expect(before).toBeGreaterThan(0)
+      const place = { root: scene.root, taskId: otherTaskId, mirror }
+      await expectWhole(former, mirror, await findWorkspace(testGit, place))
+      // A commit, its folder and its file.
+      expect((await packed()) - before).toBe(3)
+    })
 
-  test('takes away what a pack that was killed has left', async () => {
-    const former = await mirrorBy('')
-    const { privateGitDir } = await madeOn(former)
-    const mirror = await mirrorBy('7')
-    const packs = [join(privateGitDir, 'objects/pack'), join(mirror.objects, 'pack')]
-    for (const folder of packs) await writeFile(join(folder, 'tmp_pack_left'), '')
-    await found(mirror)
-    for (const folder of packs) expect(await readdir(folder)).not.toContain('tmp_pack_left')
+    test('takes away what a pack that was killed has left', async () => {
+      const former = await mirrorBy('')
+      const { privateGitDir } = await madeOn(former)
+      const mirror = await mirrorBy('7')
+      const packs = [join(privateGitDir, 'objects/pack'), join(mirror.objects, 'pack')]
+      for (const folder of packs) await writeFile(join(folder, 'tmp_pack_left'), '')
+      await found(mirror)
+      for (const folder of packs) expect(await readdir(folder)).not.toContain('tmp_pack_left')
+    })
   })
 
   test('keeps naming a former mirror that cannot be read', async () => {
@@ -301,13 +308,16 @@ describe('a workspace of a mirror from before', () => {
     expect(await readFile(alternates, 'utf8')).toContain(`${former.objects}\n`)
   })
 
-  test('is found as it is where that mirror is gone, or the data folder was moved', async () => {
-    const former = await mirrorBy('7')
-    const workspace = await madeOn(former)
-    const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
-    await writeFile(alternates, '/nowhere/mirrors/ada/sample-0123456789ab.git/objects\n')
-    expect(await found(former)).toEqual(workspace)
-    expect(await readFile(alternates, 'utf8')).toBe(`${former.objects}\n`)
-    await expect(access('/nowhere')).rejects.toThrow('ENOENT')
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('is found as it is where that mirror is gone, or the data folder was moved', async () => {
+      const former = await mirrorBy('7')
+      const workspace = await madeOn(former)
+      const alternates = join(workspace.privateGitDir, 'objects/info/alternates')
+      await writeFile(alternates, '/nowhere/mirrors/ada/sample-0123456789ab.git/objects\n')
+      expect(await found(former)).toEqual(workspace)
+      expect(await readFile(alternates, 'utf8')).toBe(`${former.objects}\n`)
+      await expect(access('/nowhere')).rejects.toThrow('ENOENT')
+    })
   })
 })

@@ -15,6 +15,7 @@ import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../t
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { createOrFindWorkspace } from '../createWorkspace.ts'
 import { hasWorkAside } from '../changes/workAside.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 /** A host that says before all else that there is much to fetch. */
 const telling =
@@ -100,11 +101,14 @@ describe('a large repository', () => {
     expect(await mayBeCut(testGit, whole.dir)).toBe(false)
   })
 
-  test('has all that is new from then on', async () => {
-    await refresh(5_000)
-    for (let n = 0; n < 5; n++) await scene.commit({ 'count.txt': `later ${n}\n` })
-    const { dir } = await refresh(10)
-    expect(await commitsOf(dir, 'refs/heads/main')).toBe(8)
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('has all that is new from then on', async () => {
+      await refresh(5_000)
+      for (let n = 0; n < 5; n++) await scene.commit({ 'count.txt': `later ${n}\n` })
+      const { dir } = await refresh(10)
+      expect(await commitsOf(dir, 'refs/heads/main')).toBe(8)
+    })
   })
 
   test('is worked on as any other: changes, what was done to its base, the push, a bundle', async () => {
@@ -164,60 +168,63 @@ describe('a large repository', () => {
       args: ['tag', ...options, '--annotate', '-m', `${name} of ${commit}`, name, commit],
     })
 
-  test('is not kept by the tags that a fetch of the agent brings, but by one that only the agent has', async () => {
-    await tag(scene.remote, 'v1', 'main~1')
-    const workspace = await prepare('one')
-    const gitDir = join(workspace.dir, '.git')
-    const tagsFetched = async (...refspecs: string[]) => {
-      const args = ['fetch', '--', scene.remote, '+refs/heads/*:refs/remotes/origin/*', ...refspecs]
-      const objects = { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
-      await gitText(testGit, { gitDir, env: objects, args })
-      return gitText(testGit, { gitDir, args: ['tag'] })
-    }
-    expect(await tagsFetched()).toBe('v1')
-    expect(await hasWorkAside(testGit, workspace)).toBe(false)
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('is not kept by the tags that a fetch of the agent brings, but by one that only the agent has', async () => {
+      await tag(scene.remote, 'v1', 'main~1')
+      const workspace = await prepare('one')
+      const gitDir = join(workspace.dir, '.git')
+      const tagsFetched = async (...refspecs: string[]) => {
+        const args = ['fetch', '--', scene.remote, '+refs/heads/*:refs/remotes/origin/*', ...refspecs]
+        const objects = { GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects }
+        await gitText(testGit, { gitDir, env: objects, args })
+        return gitText(testGit, { gitDir, args: ['tag'] })
+      }
+      expect(await tagsFetched()).toBe('v1')
+      expect(await hasWorkAside(testGit, workspace)).toBe(false)
 
-    await scene.commit({ 'count.txt': 'later\n' })
-    await tag(scene.remote, 'v2', 'main')
-    expect(await tagsFetched()).toBe('v1\nv2')
-    await refresh(10)
-    expect(await hasWorkAside(testGit, workspace)).toBe(false)
+      await scene.commit({ 'count.txt': 'later\n' })
+      await tag(scene.remote, 'v2', 'main')
+      expect(await tagsFetched()).toBe('v1\nv2')
+      await refresh(10)
+      expect(await hasWorkAside(testGit, workspace)).toBe(false)
 
-    await tag(scene.remote, 'v2', 'main~1', '--force')
-    await tagsFetched('+refs/tags/v2:refs/tags/v2')
-    expect(await hasWorkAside(testGit, workspace)).toBe(true)
-    await refresh(10)
-    expect(await hasWorkAside(testGit, workspace)).toBe(false)
-    await tag(gitDir, 'mine', 'origin/main')
-    expect(await hasWorkAside(testGit, workspace)).toBe(true)
-  })
+      await tag(scene.remote, 'v2', 'main~1', '--force')
+      await tagsFetched('+refs/tags/v2:refs/tags/v2')
+      expect(await hasWorkAside(testGit, workspace)).toBe(true)
+      await refresh(10)
+      expect(await hasWorkAside(testGit, workspace)).toBe(false)
+      await tag(gitDir, 'mine', 'origin/main')
+      expect(await hasWorkAside(testGit, workspace)).toBe(true)
+    })
 
-  test('keeps up with hundreds of tags that move, whatever their names; old ones bring no history', async () => {
-    const deep = `${'d/'.repeat(200)}d`
-    const many = ['-d', '--stdin', '-z', deep, ...Array.from({ length: 600 }, (_, n) => `t${n}`)]
-    const change = (line: string, names: readonly string[]) =>
-      gitText(testGit, {
-        gitDir: scene.remote,
-        args: ['update-ref', '--stdin'],
-        input: names.map((name) => `${line.replace('TAG', `refs/tags/${name}`)}\n`).join(''),
-      })
-    const tagsOf = (gitDir: string) => refsOf(testGit, gitDir, ['refs/tags'])
-    await change('create TAG refs/heads/main', [...many, 'v1', 'v2/linux'])
-    const { dir } = await refresh(5_000)
-    expect((await tagsOf(dir)).size).toBe(many.length + 2)
+    test('keeps up with hundreds of tags that move, whatever their names; old ones bring no history', async () => {
+      const deep = `${'d/'.repeat(200)}d`
+      const many = ['-d', '--stdin', '-z', deep, ...Array.from({ length: 600 }, (_, n) => `t${n}`)]
+      const change = (line: string, names: readonly string[]) =>
+        gitText(testGit, {
+          gitDir: scene.remote,
+          args: ['update-ref', '--stdin'],
+          input: names.map((name) => `${line.replace('TAG', `refs/tags/${name}`)}\n`).join(''),
+        })
+      const tagsOf = (gitDir: string) => refsOf(testGit, gitDir, ['refs/tags'])
+      await change('create TAG refs/heads/main', [...many, 'v1', 'v2/linux'])
+      const { dir } = await refresh(5_000)
+      expect((await tagsOf(dir)).size).toBe(many.length + 2)
 
-    await change('delete TAG', ['v1', 'v2/linux'])
-    await change('update TAG refs/heads/main~1', [...many, 'v1/linux', 'v2'])
-    await gitText(testGit, { gitDir: scene.remote, args: ['pack-refs', '--all'] })
-    await refresh(10)
-    const there = new Map(await tagsOf(scene.remote))
-    there.delete('refs/tags/old')
-    expect(await tagsOf(dir)).toEqual(there)
+      await change('delete TAG', ['v1', 'v2/linux'])
+      await change('update TAG refs/heads/main~1', [...many, 'v1/linux', 'v2'])
+      await gitText(testGit, { gitDir: scene.remote, args: ['pack-refs', '--all'] })
+      await refresh(10)
+      const there = new Map(await tagsOf(scene.remote))
+      there.delete('refs/tags/old')
+      expect(await tagsOf(dir)).toEqual(there)
 
-    await change('update TAG refs/tags/old', [...many, 'v1/linux', 'v2'])
-    await refresh(10)
-    expect(await tagsOf(dir)).toEqual(new Map())
-    expect(await commitsOf(dir, '--all')).toBe(4)
+      await change('update TAG refs/tags/old', [...many, 'v1/linux', 'v2'])
+      await refresh(10)
+      expect(await tagsOf(dir)).toEqual(new Map())
+      expect(await commitsOf(dir, '--all')).toBe(4)
+    })
   })
 })
 

@@ -21,6 +21,7 @@ import { linesAddedBy, type AddedLimits, type TurnSnapshot } from '../saved/prov
 import type { Workspace } from '../workspace.ts'
 import { addNote, fetchNotes, hasNote, pushNotes, type NotesRequest } from './gitNotes.ts'
 import { commitAndPush } from './publish.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const published = JSON.parse(
   await readFile(new URL('../../../../tests/data/agentTrace/trace-record.json', import.meta.url), 'utf8'),
@@ -150,28 +151,34 @@ describe('the lines that a commit added', () => {
     ])
   })
 
-  test('are not those of an earlier commit, nor those that a person pushed in between', async () => {
-    await turn('first', { 'a.txt': `first\n${base}` })
-    const one = await push()
-    await scene.commit({ 'a.txt': `first\n${base}by a person\n`, 'p.txt': 'by a person\n' }, workspace.branch)
-    await turn('second', { 'b.txt': 'second\n', 'a.txt': `first\nsecond\n${base}` })
-    const two = await push()
-    expect(await told(one)).toEqual(['a.txt: 1-1 first'])
-    expect(await told(two)).toEqual(['a.txt: 2-2 second', 'b.txt: 1-1 second'])
-    // What was applied from the person's commit is in the files of the next turn, and still is not that turn's.
-    await turn('third', { 'c.txt': 'third\n', 'b.txt': 'second\nthird\n' })
-    expect(await told(await push())).toEqual(['b.txt: 2-2 third', 'c.txt: 1-1 third'])
-  })
-
-  test('are told of renamed files by the new name, and not of binary files, deleted lines and deleted files', async () => {
-    await rm(join(workspace.dir, 'old name.txt'))
-    await turn('first', {
-      'new name.txt': `${base}more\n`,
-      'a.txt': 'base one\nbase three\n',
-      'picture.bin': new Uint8Array([0, 1, 2, 3, 10, 4]),
-      'empty.txt': '',
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('are not those of an earlier commit, nor those that a person pushed in between', async () => {
+      await turn('first', { 'a.txt': `first\n${base}` })
+      const one = await push()
+      await scene.commit(
+        { 'a.txt': `first\n${base}by a person\n`, 'p.txt': 'by a person\n' },
+        workspace.branch,
+      )
+      await turn('second', { 'b.txt': 'second\n', 'a.txt': `first\nsecond\n${base}` })
+      const two = await push()
+      expect(await told(one)).toEqual(['a.txt: 1-1 first'])
+      expect(await told(two)).toEqual(['a.txt: 2-2 second', 'b.txt: 1-1 second'])
+      // What was applied from the person's commit is in the files of the next turn, and still is not that turn's.
+      await turn('third', { 'c.txt': 'third\n', 'b.txt': 'second\nthird\n' })
+      expect(await told(await push())).toEqual(['b.txt: 2-2 third', 'c.txt: 1-1 third'])
     })
-    expect(await told(await push())).toEqual(['new name.txt: 4-4 first'])
+
+    test('are told of renamed files by the new name, and not of binary files, deleted lines and deleted files', async () => {
+      await rm(join(workspace.dir, 'old name.txt'))
+      await turn('first', {
+        'new name.txt': `${base}more\n`,
+        'a.txt': 'base one\nbase three\n',
+        'picture.bin': new Uint8Array([0, 1, 2, 3, 10, 4]),
+        'empty.txt': '',
+      })
+      expect(await told(await push())).toEqual(['new name.txt: 4-4 first'])
+    })
   })
 
   test('are told of files with hostile names', async () => {
@@ -189,9 +196,12 @@ describe('the lines that a commit added', () => {
     expect(await added(commit, { ...limits, timeoutMs: -1 })).toEqual({ leftOut: 3, files: [] })
   })
 
-  test('are unknown in a task without snapshots', async () => {
-    await writeIn(workspace.dir, 'b.txt', 'b\n')
-    expect(await told(await push())).toEqual(['b.txt: 1-1 unknown'])
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('are unknown in a task without snapshots', async () => {
+      await writeIn(workspace.dir, 'b.txt', 'b\n')
+      expect(await told(await push())).toEqual(['b.txt: 1-1 unknown'])
+    })
   })
 })
 
@@ -224,15 +234,18 @@ describe('the notes of a commit', () => {
     })
   })
 
-  test('say nothing of whose a command’s lines are', async () => {
-    await turn('first', { 'b.txt': 'b\n' })
-    const commit = await push()
-    const origins = { ...(await added(commit)), commit, turns: new Map([turnNamed('first', 'command')]) }
-    const trace = traceRecordOf(origins, head)
-    expect(isTraceRecord(trace)).toBe(true)
-    expect(trace.files[0]?.conversations[0]).toMatchObject({
-      contributor: { type: 'unknown' },
-      url: `${page}/history?at=12`,
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('say nothing of whose a command’s lines are', async () => {
+      await turn('first', { 'b.txt': 'b\n' })
+      const commit = await push()
+      const origins = { ...(await added(commit)), commit, turns: new Map([turnNamed('first', 'command')]) }
+      const trace = traceRecordOf(origins, head)
+      expect(isTraceRecord(trace)).toBe(true)
+      expect(trace.files[0]?.conversations[0]).toMatchObject({
+        contributor: { type: 'unknown' },
+        url: `${page}/history?at=12`,
+      })
     })
   })
 

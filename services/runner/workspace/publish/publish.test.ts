@@ -13,6 +13,7 @@ import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
 import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import type { Workspace } from '../workspace.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const ways = treeGits(await findTestSandbox())
 const authorization = `basic ${Buffer.from('x-access-token:ghu_secret').toString('base64')}`
@@ -129,11 +130,14 @@ for (const [way, gitFor] of ways)
       expect(server.requests.filter((request) => /POST .*receive-pack/.test(request))).toEqual([])
     })
 
-    test('github 3.2: a push that is told to wait is not asked for again', async () => {
-      await writeIn(workspace.dir, 'b.js', 'b\n')
-      server.meet(/receive-pack/, { status: 429, headers: { 'retry-after': '60' } })
-      expect(await publish()).toMatchObject({ kind: 'limited' })
-      expect(server.requests).toHaveLength(1)
+    // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+    describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+      test('github 3.2: a push that is told to wait is not asked for again', async () => {
+        await writeIn(workspace.dir, 'b.js', 'b\n')
+        server.meet(/receive-pack/, { status: 429, headers: { 'retry-after': '60' } })
+        expect(await publish()).toMatchObject({ kind: 'limited' })
+        expect(server.requests).toHaveLength(1)
+      })
     })
 
     test('is one commit by the person, on the branch, with all that changed', async () => {
@@ -256,16 +260,19 @@ for (const [way, gitFor] of ways)
       })
     })
 
-    test('a second time only when there is something new', async () => {
-      expect(await publish()).toEqual({ kind: 'nothing_to_publish', leftOut: [] })
-      await writeIn(workspace.dir, 'b.js', 'b\n')
-      const first = await publish()
-      expect(await publish()).toEqual({ ...first, pushed: false })
-      await writeIn(workspace.dir, 'b.js', 'c\n')
-      expect(await publish({ message: 'Once more' })).toMatchObject({ kind: 'published', pushed: true })
-      expect(await atHost('log', '--format=%s', `main..${workspace.branch}`)).toBe(
-        'Once more\nAdd a greeting',
-      )
+    // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+    describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+      test('a second time only when there is something new', async () => {
+        expect(await publish()).toEqual({ kind: 'nothing_to_publish', leftOut: [] })
+        await writeIn(workspace.dir, 'b.js', 'b\n')
+        const first = await publish()
+        expect(await publish()).toEqual({ ...first, pushed: false })
+        await writeIn(workspace.dir, 'b.js', 'c\n')
+        expect(await publish({ message: 'Once more' })).toMatchObject({ kind: 'published', pushed: true })
+        expect(await atHost('log', '--format=%s', `main..${workspace.branch}`)).toBe(
+          'Once more\nAdd a greeting',
+        )
+      })
     })
 
     test('what was committed and not pushed is pushed the next time', async () => {
@@ -342,45 +349,48 @@ for (const [way, gitFor] of ways)
         expect(await publish({ applyPatch })).toMatchObject({ kind: 'published', headSha: theirs })
       })
 
-      test('is told of where the tree cannot take what others pushed', async () => {
-        await scene.commit({ 'ignored/x': 'theirs\n' }, workspace.branch)
-        await writeIn(workspace.dir, 'ignored/x', 'ours\n')
-        await writeIn(workspace.dir, 'b.js', 'c\n')
-        const result = await publish({ applyPatch })
-        expect(result).toMatchObject({
-          kind: 'branch_moved',
-          message: expect.stringContaining('ignored/x: already exists'),
+      // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+      describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+        test('is told of where the tree cannot take what others pushed', async () => {
+          await scene.commit({ 'ignored/x': 'theirs\n' }, workspace.branch)
+          await writeIn(workspace.dir, 'ignored/x', 'ours\n')
+          await writeIn(workspace.dir, 'b.js', 'c\n')
+          const result = await publish({ applyPatch })
+          expect(result).toMatchObject({
+            kind: 'branch_moved',
+            message: expect.stringContaining('ignored/x: already exists'),
+          })
+          expect(await inTree('ignored/x')).toBe('ours\n')
         })
-        expect(await inTree('ignored/x')).toBe('ours\n')
-      })
 
-      test('takes up nothing that others have pushed already', async () => {
-        await scene.commit({ 'b.js': 'c\n', 'other.txt': 'theirs\n' }, workspace.branch)
-        await writeIn(workspace.dir, 'b.js', 'c\n')
-        const theirs = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
-        expect(await publish({ applyPatch })).toMatchObject({
-          kind: 'published',
-          headSha: theirs,
-          pushed: false,
+        test('takes up nothing that others have pushed already', async () => {
+          await scene.commit({ 'b.js': 'c\n', 'other.txt': 'theirs\n' }, workspace.branch)
+          await writeIn(workspace.dir, 'b.js', 'c\n')
+          const theirs = await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)
+          expect(await publish({ applyPatch })).toMatchObject({
+            kind: 'published',
+            headSha: theirs,
+            pushed: false,
+          })
+          expect(await inTree('other.txt')).toBe('theirs\n')
+          expect(await changes()).toMatchObject({ head: theirs })
         })
-        expect(await inTree('other.txt')).toBe('theirs\n')
-        expect(await changes()).toMatchObject({ head: theirs })
-      })
 
-      test('goes on where it was cut short after the tree was changed', async () => {
-        await scene.commit({ 'other.txt': 'theirs\n' }, workspace.branch)
-        await writeIn(workspace.dir, 'b.js', 'c\n')
-        const cut = publish({
-          applyPatch: async (patch) => {
-            await applyPatch(patch)
-            throw new Error('killed')
-          },
+        test('goes on where it was cut short after the tree was changed', async () => {
+          await scene.commit({ 'other.txt': 'theirs\n' }, workspace.branch)
+          await writeIn(workspace.dir, 'b.js', 'c\n')
+          const cut = publish({
+            applyPatch: async (patch) => {
+              await applyPatch(patch)
+              throw new Error('killed')
+            },
+          })
+          await expect(cut).rejects.toThrow('killed')
+          expect(await publish({ applyPatch })).toMatchObject({ kind: 'published', pushed: true })
+          expect(await atHost('show', `${workspace.branch}:other.txt`, `${workspace.branch}:b.js`)).toBe(
+            'theirs\nc',
+          )
         })
-        await expect(cut).rejects.toThrow('killed')
-        expect(await publish({ applyPatch })).toMatchObject({ kind: 'published', pushed: true })
-        expect(await atHost('show', `${workspace.branch}:other.txt`, `${workspace.branch}:b.js`)).toBe(
-          'theirs\nc',
-        )
       })
     })
 

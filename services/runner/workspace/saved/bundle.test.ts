@@ -11,6 +11,7 @@ import { readChanges } from '../changes/changes.ts'
 import { commitOf, gitOrThrow, gitText } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
 import { commitAndPush } from '../publish/publish.ts'
+import { firstCases } from '../../../../tests/longRun.ts'
 import { makeScene, testGit, testPath, writeIn } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { openSandboxUsers } from '../sandboxUsers.ts'
@@ -248,7 +249,7 @@ describe('a bundle that is restored', () => {
     })
   })
 
-  test.each([
+  const damages = [
     ['of another kind', () => Buffer.from('no bundle')],
     ['cut off', async () => (await made()).subarray(0, -30)],
     ['cut off in its head', async () => (await made()).subarray(0, 30)],
@@ -265,7 +266,8 @@ describe('a bundle that is restored', () => {
       'with a byte that is not as it was',
       async () => Buffer.from((await made()).map((b, n, all) => (n === all.length - 40 ? b ^ 1 : b))),
     ],
-  ])('is read as a whole or not at all: %s', async (_, bundle) => {
+  ] as const
+  test.each(firstCases(damages, 3))('is read as a whole or not at all: %s', async (_, bundle) => {
     await writeIn(workspace.dir, 'ours.txt', 'ours\n')
     const bytes = await bundle()
     const other = await scene.prepare({ taskId: 'on-another-runner' })
@@ -274,7 +276,7 @@ describe('a bundle that is restored', () => {
   })
 
   const noSpace = { code: 128, stderr: Buffer.from('fatal: write error: No space left on device\n') }
-  test.each<readonly [string, string, Partial<Finished>]>([
+  const halts: readonly (readonly [string, string, Partial<Finished>])[] = [
     ['takes too long to be imported', 'bundle', { endedBy: 'time_limit', code: null }],
     ['fills the disk when it is imported', 'bundle', noSpace],
     ['is imported by a git that is killed', 'bundle', { code: null, signal: 'SIGKILL' }],
@@ -286,7 +288,8 @@ describe('a bundle that is restored', () => {
     ],
     ['fills the disk when it is checked out', 'read-tree', noSpace],
     ['is stopped', 'read-tree', { endedBy: 'aborted', code: null }],
-  ])('is not taken for unreadable when it %s', async (_, command, ends) => {
+  ]
+  test.each(firstCases(halts, 3))('is not taken for unreadable when it %s', async (_, command, ends) => {
     await writeIn(workspace.dir, 'ours.txt', 'ours\n')
     const bundle = await made()
     const other = await scene.prepare({ taskId: 'on-another-runner', isToBeRestored: true })
@@ -299,7 +302,10 @@ describe('a bundle that is restored', () => {
   })
 
   const lacks = (commit: string) => `error: Repository lacks these prerequisite commits:\nerror: ${commit} \n`
-  test.each<readonly [string, (other: Workspace, end: Finished, needs: string) => Promise<string>]>([
+  const mirrorFaults: readonly (readonly [
+    string,
+    (other: Workspace, end: Finished, needs: string) => Promise<string>,
+  ])[] = [
     ['is away', async ({ mirrorDir }) => mirrorDir],
     ['has no packs or objects', async ({ mirrorObjects }) => mirrorObjects],
     [
@@ -325,7 +331,8 @@ describe('a bundle that is restored', () => {
         return ''
       },
     ],
-  ])('is not given up where the mirror %s', async (_, spoil) => {
+  ]
+  test.each(firstCases(mirrorFaults, 3))('is not given up where the mirror %s', async (_, spoil) => {
     const needs = await scene.commit({ 'b.txt': 'b\n' })
     workspace = await scene.prepare({ taskId: 'later' })
     await writeIn(workspace.dir, 'ours.txt', 'ours\n')

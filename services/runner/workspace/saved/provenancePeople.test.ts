@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeProvenanceScene, type ProvenanceScene } from '../../../../tests/runner/provenanceScene.ts'
 import { testGit, writeIn } from '../../../../tests/runner/workspaceScene.ts'
 import { gitText } from '../git/git.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const rows = (count: number, changed: Readonly<Record<number, string>> = {}, word = 'row') =>
   Array.from({ length: count }, (_, index) => `${changed[index + 1] ?? `${word} ${index + 1}`}\n`).join('')
@@ -69,21 +70,24 @@ describe('recorder H6: after a person’s push', () => {
     expect(await noted(await published())).toEqual(['w.txt 10-10 three'])
   })
 
-  test('an undo of what was published gives the lines back to the turns before', async () => {
-    await published()
-    await at.undo()
-    expect(await at.told('w.txt')).toEqual(['1-30 one'])
-    await write('w.txt', rows(30, { 7: 'instead' }))
-    await at.endTurn('three')
-    expect(await at.told('w.txt')).toEqual(['1-6 one', '7-7 three', '8-30 one'])
-  })
+  // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('an undo of what was published gives the lines back to the turns before', async () => {
+      await published()
+      await at.undo()
+      expect(await at.told('w.txt')).toEqual(['1-30 one'])
+      await write('w.txt', rows(30, { 7: 'instead' }))
+      await at.endTurn('three')
+      expect(await at.told('w.txt')).toEqual(['1-6 one', '7-7 three', '8-30 one'])
+    })
 
-  test('a workspace that was made anew on the pushed branch knows what was written before', async () => {
-    const head = await published()
-    Object.assign(at.workspace, { startCommit: head })
-    await write('other.txt', 'other\n')
-    await at.endTurn('three')
-    expect(await at.told('w.txt')).toEqual(onlyRowThree)
+    test('a workspace that was made anew on the pushed branch knows what was written before', async () => {
+      const head = await published()
+      Object.assign(at.workspace, { startCommit: head })
+      await write('other.txt', 'other\n')
+      await at.endTurn('three')
+      expect(await at.told('w.txt')).toEqual(onlyRowThree)
+    })
   })
 })
 
@@ -167,40 +171,43 @@ describe('recorder H6: what a rewritten branch brings back is of who wrote it', 
   })
 })
 
-describe('recorder H6: a person’s lines that are like those that a turn has taken out', () => {
-  const block = (name: string) =>
-    `function ${name}() {\n  if (here) {\n    return null\n  }\n  return here\n}\n`
-  const end = '// The end.\n'
-  let head: string
-  const otherWork = async (turn: string) => {
-    await write('other.txt', `${turn}\n`)
-    await at.endTurn(turn)
-    await published()
-  }
-  beforeEach(async () => {
-    await write('code.ts', block('first') + block('second') + end)
-    await at.endTurn('two')
-    head = await published()
-  })
+// These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  describe('recorder H6: a person’s lines that are like those that a turn has taken out', () => {
+    const block = (name: string) =>
+      `function ${name}() {\n  if (here) {\n    return null\n  }\n  return here\n}\n`
+    const end = '// The end.\n'
+    let head: string
+    const otherWork = async (turn: string) => {
+      await write('other.txt', `${turn}\n`)
+      await at.endTurn(turn)
+      await published()
+    }
+    beforeEach(async () => {
+      await write('code.ts', block('first') + block('second') + end)
+      await at.endTurn('two')
+      head = await published()
+    })
 
-  test('are theirs', async () => {
-    await write('code.ts', block('first') + end)
-    await at.endTurn('three')
-    await published()
-    await push({ 'code.ts': block('first') + end + block('theirs') })
-    await otherWork('four')
-    expect(await at.told('code.ts')).toEqual(['1-7 two', '8-13 unknown'])
-  })
+    test('are theirs', async () => {
+      await write('code.ts', block('first') + end)
+      await at.endTurn('three')
+      await published()
+      await push({ 'code.ts': block('first') + end + block('theirs') })
+      await otherWork('four')
+      expect(await at.told('code.ts')).toEqual(['1-7 two', '8-13 unknown'])
+    })
 
-  test('are theirs on a branch whose last commit they replaced', async () => {
-    await otherWork('three')
-    const args = ['update-ref', `refs/heads/${at.workspace.branch}`, head]
-    await gitText(testGit, { gitDir: at.scene.remote, args })
-    await push({ 'code.ts': block('first') + block('second') + end + block('theirs') })
-    await write('code.ts', block('first') + end)
-    await at.endTurn('four')
-    await published()
-    expect(await at.told('code.ts')).toEqual(['1-7 two', '8-13 unknown'])
+    test('are theirs on a branch whose last commit they replaced', async () => {
+      await otherWork('three')
+      const args = ['update-ref', `refs/heads/${at.workspace.branch}`, head]
+      await gitText(testGit, { gitDir: at.scene.remote, args })
+      await push({ 'code.ts': block('first') + block('second') + end + block('theirs') })
+      await write('code.ts', block('first') + end)
+      await at.endTurn('four')
+      await published()
+      expect(await at.told('code.ts')).toEqual(['1-7 two', '8-13 unknown'])
+    })
   })
 })
 
