@@ -4,11 +4,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Measured, with tests that compute running together with tests that wait. A file that is not listed comes after the listed ones of its project. */
 const longest = [
+  'contracts/codeHost.spec.ts',
   'acp/cli.test.ts',
-  'codex/cli.test.ts',
+  'publish.test.ts',
+  'claude/cli.test.ts',
   'eventStore.eventStoreDb.spec.ts',
   'jobs.nats.spec.ts',
-  'publish.test.ts',
+  'codex/cli.test.ts',
+  'execution/executionWorkspace.test.ts',
   'e2e/a11y.spec.ts',
   'server/agentRuns.spec.ts',
   'server/acpRuns.spec.ts',

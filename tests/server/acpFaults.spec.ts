@@ -6,6 +6,7 @@ import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { createTask } from '#domain/api/tasks.schema.ts'
 import { ownFolder } from '../product.ts'
+import { isLongRun } from '../longRun.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 let folder = ''
@@ -34,14 +35,18 @@ const begin = async (description: string) => {
 const ended = (taskId: string, turn: number) =>
   scene.ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === turn, 90_000)
 
-describe.each([
+const faults = [
   ['Break the protocol', 'other', /does not keep to its protocol \(ACP\): it answered what was not asked/],
   ['Print noise', 'other', /does not keep to its protocol \(ACP\): it prints lines that are none/],
   ['Flood', 'other', /does not keep to its protocol \(ACP\): it writes without end/],
   ['Hang', 'agent_silent', /10 seconds/],
   ['Die', 'agent_died', /7/],
   ['Tell a secret', 'agent_died', /^it was: \[redacted\]$/],
-])('an agent that does: %s', (description, code, reason) => {
+] as const
+/** `dialogue.test.ts` shows what each is taken for, so `npm test` tries only those that need a process. */
+const tried = faults.filter(([, code]) => isLongRun || code !== 'other')
+
+describe.each(tried)('an agent that does: %s', (description, code, reason) => {
   test('fails its turn alone, with what it had said kept, and the next one starts anew', async () => {
     const taskId = await begin(description)
     expect(await ended(taskId, 1)).toMatchObject({

@@ -17,6 +17,7 @@ import { createGate, type Script } from '../standins/messagesApi.ts'
 import { startResponsesApi, type ResponsesApi } from '../standins/responsesApi.ts'
 import { picture } from './pictures.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
+import { firstCases, isLongRun } from '../longRun.ts'
 
 /** Agents that speak ACP have runs of their own: acpRuns.spec.ts. */
 const own = ['claude', 'cursor', 'codex'] as const
@@ -167,37 +168,40 @@ describe.each(own)('%s', (agent) => {
     expect(output.map(({ content }) => content).join('')).toMatch(/Session opened.*note\.txt.*Finished in/s)
   })
 
-  test('goes on after a tool that failed, with its exit code told', async () => {
-    const task = await run(agent, 'Run what fails')
-    expect(task).toMatchObject({ status: 'completed', failure: null })
-    expect(await answersOf(task)).toEqual([`${agent}: It failed.`])
-    const logs = await toolCallsOf(task)
-    expect(logs).toMatchObject([
-      {
-        kind: 'run',
-        target: 'echo tried; exit 3',
-        status: 'failed',
-        exitCode: 3,
-        output: expect.stringContaining('tried'),
-      },
-    ])
-  })
+  // Other tests show these with the agent alone, so `npm test` leaves them in the whole product to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('goes on after a tool that failed, with its exit code told', async () => {
+      const task = await run(agent, 'Run what fails')
+      expect(task).toMatchObject({ status: 'completed', failure: null })
+      expect(await answersOf(task)).toEqual([`${agent}: It failed.`])
+      const logs = await toolCallsOf(task)
+      expect(logs).toMatchObject([
+        {
+          kind: 'run',
+          target: 'echo tried; exit 3',
+          status: 'failed',
+          exitCode: 3,
+          output: expect.stringContaining('tried'),
+        },
+      ])
+    })
 
-  test.each([
-    [401, 'unauthorized'],
-    [429, 'rate_limited'],
-    [529, 'overloaded'],
-  ])('fails when its API answers %i, as %s', async (status, code) => {
-    const task = await run(agent, `Answer ${status}`)
-    expect(task).toMatchObject({ status: 'failed', failure: { code } })
-    const { messages } = await scene.ada.ask(getChat, of(task))
-    expect(messages.at(-1)).toMatchObject({ messageType: 'error', message: task.failure?.reason })
-  })
+    test.each([
+      [401, 'unauthorized'],
+      [429, 'rate_limited'],
+      [529, 'overloaded'],
+    ])('fails when its API answers %i, as %s', async (status, code) => {
+      const task = await run(agent, `Answer ${status}`)
+      expect(task).toMatchObject({ status: 'failed', failure: { code } })
+      const { messages } = await scene.ada.ask(getChat, of(task))
+      expect(messages.at(-1)).toMatchObject({ messageType: 'error', message: task.failure?.reason })
+    })
 
-  test('fails with a model that there is not, as bad_model', async () => {
-    const task = await run(agent, 'Say it with another', unknownModel[agent])
-    expect(task).toMatchObject({ status: 'failed', failure: { code: 'bad_model' } })
-    expect(task.failure?.reason).toMatch(/model/)
+    test('fails with a model that there is not, as bad_model', async () => {
+      const task = await run(agent, 'Say it with another', unknownModel[agent])
+      expect(task).toMatchObject({ status: 'failed', failure: { code: 'bad_model' } })
+      expect(task.failure?.reason).toMatch(/model/)
+    })
   })
 
   // Shows claude, cursor, codex: cancel.
@@ -340,7 +344,8 @@ describe('an agent that is silent for longer than it may be is stopped:', () => 
   })
   afterAll(() => short?.close())
 
-  test.for(own)('%s', async (agent, context) => {
+  // What ends the turn is the same for all, so `npm test` leaves the others to the long tests.
+  test.for(firstCases(own, 1))('%s', async (agent, context) => {
     skipWithout(agent, context)
     const { id } = await begin(agent, 'Be silent', null, short)
     const task = await short.ada.taskOnce(id, hasEnded)

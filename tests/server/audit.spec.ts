@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTaskAudit } from '#domain/api/history.schema.ts'
 import { listAuditLog } from '#domain/api/admin.schema.ts'
 import { deleteTask, executeTask } from '#domain/api/tasks.schema.ts'
@@ -20,6 +20,7 @@ import { hasEnded, openScene, type Scene } from './scene.ts'
 import { openStoppedProduct } from './stoppedProduct.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { runProduct } from '../product.ts'
+import { isLongRun } from '../longRun.ts'
 
 const verifier = new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url).pathname
 const words = 'Plover, the words that somebody wrote'
@@ -215,30 +216,33 @@ test('recorder L4: what was withheld may be put in later, and what was not said 
   expect(forged).toMatchObject({ code: 1, output: expect.stringContaining('changed at task-') })
 })
 
-test('names what was done to it, and exits accordingly', async () => {
-  const at = whole.findIndex((line) => line.includes('Plover') && line.includes('"kind":"event"'))
-  const changed = await verified(whole.with(at, (whole[at] ?? '').replace('Plover', 'Clover')))
-  const place = (index: number) => {
-    const record = records()[index]
-    return record?.kind === 'event' ? `${record.event.stream}@${record.event.revision}` : ''
-  }
-  expect(changed).toMatchObject({ code: 1, output: expect.stringContaining(`changed at ${place(at)}`) })
-  const removed = await verified(whole.toSpliced(at, 1))
-  expect(removed).toMatchObject({ code: 1, output: expect.stringContaining(`removed at ${place(at)}`) })
-  expect(await verified(whole.slice(0, -1))).toMatchObject({
-    code: 1,
-    output: expect.stringContaining('cut at the manifest'),
+// The tests of the verifier's parts show these, so `npm test` leaves the program's runs to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('names what was done to it, and exits accordingly', async () => {
+    const at = whole.findIndex((line) => line.includes('Plover') && line.includes('"kind":"event"'))
+    const changed = await verified(whole.with(at, (whole[at] ?? '').replace('Plover', 'Clover')))
+    const place = (index: number) => {
+      const record = records()[index]
+      return record?.kind === 'event' ? `${record.event.stream}@${record.event.revision}` : ''
+    }
+    expect(changed).toMatchObject({ code: 1, output: expect.stringContaining(`changed at ${place(at)}`) })
+    const removed = await verified(whole.toSpliced(at, 1))
+    expect(removed).toMatchObject({ code: 1, output: expect.stringContaining(`removed at ${place(at)}`) })
+    expect(await verified(whole.slice(0, -1))).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('cut at the manifest'),
+    })
+    const newer = JSON.stringify({ ...header(), version: 3 })
+    expect(await verified(whole.with(0, newer))).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/^newer format/),
+    })
+    const other = signingKey(originOf(header()), 9).vkey
+    const unknown = await verified(whole, '--key', other)
+    expect(unknown).toMatchObject({ code: 1, output: expect.stringMatching(/^unknown key/) })
+    expect(unknown.output).toMatch(new RegExp(`signed by: .*${logKey().replaceAll(/[+.]/g, '.')}`))
+    expect(await verified(whole, '--seal', join(folder, 'nothing'))).toMatchObject({ code: 2 })
   })
-  const newer = JSON.stringify({ ...header(), version: 3 })
-  expect(await verified(whole.with(0, newer))).toMatchObject({
-    code: 2,
-    output: expect.stringMatching(/^newer format/),
-  })
-  const other = signingKey(originOf(header()), 9).vkey
-  const unknown = await verified(whole, '--key', other)
-  expect(unknown).toMatchObject({ code: 1, output: expect.stringMatching(/^unknown key/) })
-  expect(unknown.output).toMatch(new RegExp(`signed by: .*${logKey().replaceAll(/[+.]/g, '.')}`))
-  expect(await verified(whole, '--seal', join(folder, 'nothing'))).toMatchObject({ code: 2 })
 })
 
 test('does not check what it was not told: a key, a witness or a file that is none is a fault, and not a check without it', async () => {
@@ -255,22 +259,25 @@ test('does not check what it was not told: a key, a witness or a file that is no
     expect([option, value, (await verified(whole, option, value)).code]).toEqual([option, value, 2])
 })
 
-test('takes lines that are too long or no text for what they are, and says where', async () => {
-  const file = join(folder, 'bundle.ndjson')
-  const [first = '', ...rest] = whole
-  const long = `{"kind":"event","long":"${'x'.repeat(65 * 1_048_576)}"}`
-  const bytes = Buffer.concat([
-    Buffer.from(`${first}\n${long}\n`),
-    Buffer.of(0xff, 0x0a),
-    Buffer.from(rest.join('\n')),
-  ])
-  await writeFile(file, bytes)
-  const { code, output } = await checked(file, '--key', logKey())
-  expect(code).toBe(1)
-  expect(output.trim().split('\n')).toEqual([
-    'unreadable at line 2: This line is no record of a bundle.',
-    'unreadable at line 3: This line is no record of a bundle.',
-  ])
+// The tests of the verifier's parts show these, so `npm test` leaves the program's runs to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('takes lines that are too long or no text for what they are, and says where', async () => {
+    const file = join(folder, 'bundle.ndjson')
+    const [first = '', ...rest] = whole
+    const long = `{"kind":"event","long":"${'x'.repeat(65 * 1_048_576)}"}`
+    const bytes = Buffer.concat([
+      Buffer.from(`${first}\n${long}\n`),
+      Buffer.of(0xff, 0x0a),
+      Buffer.from(rest.join('\n')),
+    ])
+    await writeFile(file, bytes)
+    const { code, output } = await checked(file, '--key', logKey())
+    expect(code).toBe(1)
+    expect(output.trim().split('\n')).toEqual([
+      'unreadable at line 2: This line is no record of a bundle.',
+      'unreadable at line 3: This line is no record of a bundle.',
+    ])
+  })
 })
 
 test('is for the owner of the task alone', async () => {

@@ -1,5 +1,5 @@
 /** What people and `codex` say to each other while it works: the real CLI, through the product, on a scripted Responses API. */
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { getAgents } from '#domain/api/server.schema.ts'
 import { answerQuestion, listQuestions, type ShownQuestion } from '#domain/api/questions.schema.ts'
@@ -10,6 +10,7 @@ import { codexProgram } from '../codexProgram.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
 import { startResponsesApi, type ResponsesApi } from '../standins/responsesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+import { isLongRun } from '../longRun.ts'
 
 const bash = (command: string) => ({ name: 'Bash', input: { command } })
 const list = (...statuses: readonly string[]) => ({
@@ -225,17 +226,20 @@ test('in the mode `ask` each change is shown, and allowed for the task', async (
   expect(await ended(taskId, 2)).toMatchObject({ status: 'completed' })
 })
 
-test('it stops within a command when it is cancelled, and goes on in its session', async () => {
-  const taskId = await begin('Sleep')
-  const runs = async () =>
-    (await scene.product.processes()).some(({ command }) => command.includes('sleep 600'))
-  await expect.poll(runs).toBe(true)
-  await scene.ada.ask(cancelTask, { params: { taskId } })
-  expect(await ended(taskId)).toMatchObject({ status: 'cancelled', failure: null })
-  expect(await runs()).toBe(false)
-  await say(taskId, 'And then?')
-  expect(await ended(taskId, 2)).toMatchObject({ status: 'completed' })
-  expect(JSON.stringify(responses.requests.at(-1)?.body)).toMatch(/Sleep.*And then/)
+// Other tests show these with the agent alone, so `npm test` leaves them in the whole product to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('it stops within a command when it is cancelled, and goes on in its session', async () => {
+    const taskId = await begin('Sleep')
+    const runs = async () =>
+      (await scene.product.processes()).some(({ command }) => command.includes('sleep 600'))
+    await expect.poll(runs).toBe(true)
+    await scene.ada.ask(cancelTask, { params: { taskId } })
+    expect(await ended(taskId)).toMatchObject({ status: 'cancelled', failure: null })
+    expect(await runs()).toBe(false)
+    await say(taskId, 'And then?')
+    expect(await ended(taskId, 2)).toMatchObject({ status: 'completed' })
+    expect(JSON.stringify(responses.requests.at(-1)?.body)).toMatch(/Sleep.*And then/)
+  })
 })
 
 test('one process takes message after message', async () => {
@@ -268,15 +272,18 @@ test('a run that kill -9 ended is tried again in the same session', async () => 
   expect(JSON.stringify(responses.requests.at(-1)?.body)).toContain('I have begun it.')
 })
 
-test('a model that its catalogue lacks is used without a word about that', async () => {
-  const taskId = await begin('And then a model')
-  await ended(taskId)
-  await scene.ada.ask(updateTask, { params: { taskId }, body: { codexModel: 'o4-mini' } })
-  await say(taskId, 'And then with it')
-  expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', codexModel: 'o4-mini' })
-  expect(responses.requests.at(-1)?.body).toMatchObject({ model: 'o4-mini' })
-  const { output } = await scene.ada.ask(getTerminal, { params: { taskId } })
-  expect(output.map(({ content }) => content).join('')).not.toMatch(/metadata/i)
+// Other tests show these with the agent alone, so `npm test` leaves them in the whole product to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('a model that its catalogue lacks is used without a word about that', async () => {
+    const taskId = await begin('And then a model')
+    await ended(taskId)
+    await scene.ada.ask(updateTask, { params: { taskId }, body: { codexModel: 'o4-mini' } })
+    await say(taskId, 'And then with it')
+    expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', codexModel: 'o4-mini' })
+    expect(responses.requests.at(-1)?.body).toMatchObject({ model: 'o4-mini' })
+    const { output } = await scene.ada.ask(getTerminal, { params: { taskId } })
+    expect(output.map(({ content }) => content).join('')).not.toMatch(/metadata/i)
+  })
 })
 
 test('its models and efforts are reported, and changed between turns without a restart', async () => {

@@ -6,11 +6,12 @@ import { openApi } from '../../services/gateway/reference/openapi.ts'
 import { FaultAnswer } from '#domain/api/fields.schema.ts'
 import { getMe } from '#domain/api/auth.schema.ts'
 import { addressOf, type Answer, type Person } from '../product/person.ts'
+import { randomRuns } from '../longRun.ts'
 import { goodBody } from './goodBodies.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
-/** The number of runs per call, each of which is a request: as many as `npm test` has time for. */
-const runsEach = 25
+/** The number of runs per call, each of which is a request. */
+const runsEach = randomRuns(40)
 
 let scene: Scene
 let ada: Person

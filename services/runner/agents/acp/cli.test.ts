@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { geminiProgram } from '../../../../tests/geminiProgram.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 import { opencodeProgram } from '../../../../tests/opencodeProgram.ts'
 import { startGeminiApi } from '../../../../tests/standins/geminiApi.ts'
 import { localServer } from '../../../../tests/standins/mcp/localServer.ts'
@@ -312,20 +313,24 @@ describe.each(cases)('$name', (agent) => {
     patienceMs,
   )
 
-  test(
-    'a model that there is not is told as such',
-    async () => {
-      const { events } = await turn(agent, [{ turns: [{ fault: agent.unknown }] }], {
-        model: agent.chosen,
-      })
-      expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ code: 'bad_model' }])
-      expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
-    },
-    patienceMs,
-  )
+  // Each start of a program takes seconds of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test(
+      'a model that there is not is told as such',
+      async () => {
+        const { events } = await turn(agent, [{ turns: [{ fault: agent.unknown }] }], {
+          model: agent.chosen,
+        })
+        expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ code: 'bad_model' }])
+        expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
+      },
+      patienceMs,
+    )
+  })
 })
 
-describe('opencode', () => {
+// `tests/server/acpRuns.spec.ts` asks and allows in the whole product.
+describe.each(isLongRun ? ['opencode'] : [])('%s', () => {
   test(
     'where it asks, one tool of an MCP server that is always allowed does not allow the others',
     async () => {
@@ -405,15 +410,18 @@ describe('gemini', () => {
     patienceMs,
   )
 
-  test(
-    'it would, if the folder were trusted',
-    async () => {
-      const sprung = await trap()
-      await turn(agent, scripts, { env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' } })
-      expect(await sprung()).not.toEqual([])
-    },
-    patienceMs,
-  )
+  // Each start of a program takes seconds of computing, so `npm test` leaves this to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test(
+      'it would, if the folder were trusted',
+      async () => {
+        const sprung = await trap()
+        await turn(agent, scripts, { env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' } })
+        expect(await sprung()).not.toEqual([])
+      },
+      patienceMs,
+    )
+  })
 
   test(
     'a search, which the model would do from its side, is refused by the broker',

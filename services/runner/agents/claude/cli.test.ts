@@ -25,6 +25,7 @@ import { claude, locateClaude, toolsNotOffered } from './claude.ts'
 import { writeHome } from '../home.ts'
 import { claudeHome } from './home.ts'
 import type { AgentEvent, AgentImage } from '../port.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const patience = 30_000
 const realKey = 'sk-ant-the-real-key-that-must-stay-outside'
@@ -360,56 +361,59 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(used.map(({ outputTokens }) => outputTokens)).toEqual([broker.usage.at(-1)?.outputTokens])
   })
 
-  test('an interrupt stops a command that runs', async () => {
-    const { model } = await apiWith([
-      { turns: [{ tools: [{ name: 'Bash', input: { command: 'sleep 600', description: 'Wait' } }] }] },
-    ])
-    const agent = await startClaude(await brokerTo(model))
-    agent.say('Wait')
-    await agent.seen((event) => event.type === 'tool_started')
-    await sleep(300)
-    agent.interrupt()
-    await agent.ended(1)
-    expect(agent.events.find((event) => event.type === 'tool_finished')).toMatchObject({
-      ok: false,
-      summary: 'Interrupted.',
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('an interrupt stops a command that runs', async () => {
+      const { model } = await apiWith([
+        { turns: [{ tools: [{ name: 'Bash', input: { command: 'sleep 600', description: 'Wait' } }] }] },
+      ])
+      const agent = await startClaude(await brokerTo(model))
+      agent.say('Wait')
+      await agent.seen((event) => event.type === 'tool_started')
+      await sleep(300)
+      agent.interrupt()
+      await agent.ended(1)
+      expect(agent.events.find((event) => event.type === 'tool_finished')).toMatchObject({
+        ok: false,
+        summary: 'Interrupted.',
+      })
+      expect(errors(agent.events)).toMatchObject([{ code: 'aborted' }])
     })
-    expect(errors(agent.events)).toMatchObject([{ code: 'aborted' }])
-  })
 
-  test('a follow-up on the same process is a turn of its own', async () => {
-    const { model } = await apiWith([
-      { when: /^One/, turns: [{ text: 'First answer.' }] },
-      { when: /^Two/, turns: [{ text: 'Second answer.' }] },
-    ])
-    const agent = await startClaude(await brokerTo(model))
-    agent.say('One')
-    await agent.ended(1)
-    agent.say('Two')
-    await agent.ended(2)
-    expect(texts(agent.events)).toEqual(['First answer.', 'Second answer.'])
-    expect(agent.events.filter((event) => event.type === 'end').map(({ ok }) => ok)).toEqual([true, true])
-    expect(await agent.finish()).toBe(0)
-  })
+    test('a follow-up on the same process is a turn of its own', async () => {
+      const { model } = await apiWith([
+        { when: /^One/, turns: [{ text: 'First answer.' }] },
+        { when: /^Two/, turns: [{ text: 'Second answer.' }] },
+      ])
+      const agent = await startClaude(await brokerTo(model))
+      agent.say('One')
+      await agent.ended(1)
+      agent.say('Two')
+      await agent.ended(2)
+      expect(texts(agent.events)).toEqual(['First answer.', 'Second answer.'])
+      expect(agent.events.filter((event) => event.type === 'end').map(({ ok }) => ok)).toEqual([true, true])
+      expect(await agent.finish()).toBe(0)
+    })
 
-  test('commands that are offered do what they say, and one that is refused would do nothing', async () => {
-    const { api, model } = await apiWith([{ turns: [{ text: 'Hello.' }] }])
-    const agent = await startClaude(await brokerTo(model))
-    const told: string[] = []
-    for (const [index, message] of ['Hello', '/compact keep names', '/cost', '/help'].entries()) {
-      const before = texts(agent.events).length
-      agent.say(message)
-      await agent.ended(index + 1)
-      told.push(texts(agent.events).slice(before).join('\n'))
-    }
-    expect(told).toEqual([
-      'Hello.',
-      'The conversation so far was summarized.',
-      expect.stringMatching(/^Estimated cost: /),
-      "/help isn't available in this environment.",
-    ])
-    expect(JSON.stringify(api.requests.map(({ body }) => body))).toContain('keep names')
-    for (const { name } of slashCommandsOf('claude')) expect(refusedCommands('claude')).not.toContain(name)
+    test('commands that are offered do what they say, and one that is refused would do nothing', async () => {
+      const { api, model } = await apiWith([{ turns: [{ text: 'Hello.' }] }])
+      const agent = await startClaude(await brokerTo(model))
+      const told: string[] = []
+      for (const [index, message] of ['Hello', '/compact keep names', '/cost', '/help'].entries()) {
+        const before = texts(agent.events).length
+        agent.say(message)
+        await agent.ended(index + 1)
+        told.push(texts(agent.events).slice(before).join('\n'))
+      }
+      expect(told).toEqual([
+        'Hello.',
+        'The conversation so far was summarized.',
+        expect.stringMatching(/^Estimated cost: /),
+        "/help isn't available in this environment.",
+      ])
+      expect(JSON.stringify(api.requests.map(({ body }) => body))).toContain('keep names')
+      for (const { name } of slashCommandsOf('claude')) expect(refusedCommands('claude')).not.toContain(name)
+    })
   })
 
   // Holds findings 1.130, 1.136.
@@ -506,34 +510,41 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(said.at(-1)).toBe('The conversation so far was summarized.')
   })
 
-  test('an image arrives byte for byte', async () => {
-    const { api, model } = await apiWith([{ turns: [{ text: 'I see.' }] }])
-    const agent = await startClaude(await brokerTo(model))
-    agent.say('What is it?', [{ mediaType: 'image/png', base64: redSquare }])
-    await agent.ended(1)
-    const sent = /"media_type":"image\/png","data":"([^"]+)"|"data":"([^"]+)","media_type":"image\/png"/.exec(
-      JSON.stringify(api.requests[0]?.body),
-    )
-    const digest = (base64: string) =>
-      createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex')
-    expect(digest(sent?.[1] ?? sent?.[2] ?? '')).toBe(digest(redSquare))
-  })
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('an image arrives byte for byte', async () => {
+      const { api, model } = await apiWith([{ turns: [{ text: 'I see.' }] }])
+      const agent = await startClaude(await brokerTo(model))
+      agent.say('What is it?', [{ mediaType: 'image/png', base64: redSquare }])
+      await agent.ended(1)
+      const sent =
+        /"media_type":"image\/png","data":"([^"]+)"|"data":"([^"]+)","media_type":"image\/png"/.exec(
+          JSON.stringify(api.requests[0]?.body),
+        )
+      const digest = (base64: string) =>
+        createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex')
+      expect(digest(sent?.[1] ?? sent?.[2] ?? '')).toBe(digest(redSquare))
+    })
 
-  test.each([
-    { status: 401, type: 'authentication_error', code: 'unauthorized', tries: 2 },
-    { status: 529, type: 'overloaded_error', code: 'overloaded', tries: 2 },
-    { status: 429, type: 'rate_limit_error', code: 'rate_limited', tries: 2 },
-    { status: 404, type: 'not_found_error', code: 'bad_model', tries: 1 },
-  ] as const)('an API that answers $status ends the turn as $code', async ({ status, type, code, tries }) => {
-    const { api, model } = await apiWith([{ turns: [{ fault: { status, type } }] }])
-    const agent = await startClaude(await brokerTo(model), undefined, { CLAUDE_CODE_MAX_RETRIES: '1' })
-    agent.say('Hello')
-    await agent.ended(1)
-    expect(errors(agent.events)).toMatchObject([{ code, httpStatus: status }])
-    expect(last(agent.events)).toMatchObject({ type: 'end', ok: false })
-    expect(texts(agent.events)).toEqual([])
-    expect(api.requests.length).toBeGreaterThanOrEqual(tries)
-    expect(agent.events.filter((event) => event.type === 'notice').length).toBe(tries - 1)
+    test.each([
+      { status: 401, type: 'authentication_error', code: 'unauthorized', tries: 2 },
+      { status: 529, type: 'overloaded_error', code: 'overloaded', tries: 2 },
+      { status: 429, type: 'rate_limit_error', code: 'rate_limited', tries: 2 },
+      { status: 404, type: 'not_found_error', code: 'bad_model', tries: 1 },
+    ] as const)(
+      'an API that answers $status ends the turn as $code',
+      async ({ status, type, code, tries }) => {
+        const { api, model } = await apiWith([{ turns: [{ fault: { status, type } }] }])
+        const agent = await startClaude(await brokerTo(model), undefined, { CLAUDE_CODE_MAX_RETRIES: '1' })
+        agent.say('Hello')
+        await agent.ended(1)
+        expect(errors(agent.events)).toMatchObject([{ code, httpStatus: status }])
+        expect(last(agent.events)).toMatchObject({ type: 'end', ok: false })
+        expect(texts(agent.events)).toEqual([])
+        expect(api.requests.length).toBeGreaterThanOrEqual(tries)
+        expect(agent.events.filter((event) => event.type === 'notice').length).toBe(tries - 1)
+      },
+    )
   })
 
   // Holds findings 1.142.
@@ -569,15 +580,18 @@ describe('with a Messages API', { timeout: patience }, () => {
     for (const key of began) expect(done).toContain(key)
   })
 
-  test('a run whose budget is used up is told so', async () => {
-    const { model } = await apiWith([{ turns: [{ text: 'One.' }] }])
-    const broker = await brokerTo(model, { budget: budgetOf(1) })
-    const agent = await startClaude(broker, undefined, { CLAUDE_CODE_MAX_RETRIES: '1' })
-    agent.say('One')
-    await agent.ended(1)
-    agent.say('Two')
-    await agent.ended(2)
-    expect(errors(agent.events)).toMatchObject([{ code: 'budget', message: budgetUsedUp }])
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('a run whose budget is used up is told so', async () => {
+      const { model } = await apiWith([{ turns: [{ text: 'One.' }] }])
+      const broker = await brokerTo(model, { budget: budgetOf(1) })
+      const agent = await startClaude(broker, undefined, { CLAUDE_CODE_MAX_RETRIES: '1' })
+      agent.say('One')
+      await agent.ended(1)
+      agent.say('Two')
+      await agent.ended(2)
+      expect(errors(agent.events)).toMatchObject([{ code: 'budget', message: budgetUsedUp }])
+    })
   })
 
   test('a session that is not there is told apart from other failures', async () => {

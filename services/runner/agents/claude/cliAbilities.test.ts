@@ -15,6 +15,7 @@ import { nothingBrought, writeHome } from '../home.ts'
 import type { Brought } from '../port.ts'
 import { claude, locateClaude } from './claude.ts'
 import { claudeFolders, claudeHome } from './home.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const patience = 60_000
 const threads = textThreads()
@@ -149,50 +150,60 @@ describe('what a repository brings', { timeout: patience }, () => {
     expect(asked[1]).toContain('Here everybody says frotz.')
   })
 
-  test("a command is used in place of each of the CLI's own that would be refused", async () => {
-    const own = refusedCommands('claude')
-    const commands = Object.fromEntries(own.map((name) => [`.claude/commands/${name}.md`, `Own ${name}!`]))
-    const { asked } = await conversation(
-      { ...nothingBrought, files: repository(commands) },
-      [],
-      own.map((name) => `/${name}`),
-    )
-    expect(own.filter((name, index) => !asked[index]?.includes(`Own ${name}!`))).toEqual([])
-  })
-
-  test('front matter that is absurd keeps nothing else from being used', async () => {
-    const odd = repository({
-      '.claude/skills/odd/SKILL.md': `---\nname: [[[\ndescription: {a: b\n${'x'.repeat(100_000)}\n---\nOdd.`,
-      '.claude/skills/open/SKILL.md': '---\nname: open\nno end',
-      '.claude/commands/empty.md': '',
-      '.claude/agents/nameless.md': '---\n---\n',
-      '.claude/agents/broken.md': '\u0000---\nname: "\n',
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test("a command is used in place of each of the CLI's own that would be refused", async () => {
+      const own = refusedCommands('claude')
+      const commands = Object.fromEntries(own.map((name) => [`.claude/commands/${name}.md`, `Own ${name}!`]))
+      const { asked } = await conversation(
+        { ...nothingBrought, files: repository(commands) },
+        [],
+        own.map((name) => `/${name}`),
+      )
+      expect(own.filter((name, index) => !asked[index]?.includes(`Own ${name}!`))).toEqual([])
     })
-    const { asked } = await conversation({ ...nothingBrought, files: [...odd, ...files] }, [], ['/ship Mars'])
-    expect(asked[0]).toContain('Ship to Mars at once.')
-    expect(abilitiesIn([...odd, ...files]).map(({ name }) => name)).toEqual([
-      'odd',
-      'open',
-      'empty',
-      'greet',
-      'ship',
-      'docs:check',
-      'checker',
-    ])
+
+    test('front matter that is absurd keeps nothing else from being used', async () => {
+      const odd = repository({
+        '.claude/skills/odd/SKILL.md': `---\nname: [[[\ndescription: {a: b\n${'x'.repeat(100_000)}\n---\nOdd.`,
+        '.claude/skills/open/SKILL.md': '---\nname: open\nno end',
+        '.claude/commands/empty.md': '',
+        '.claude/agents/nameless.md': '---\n---\n',
+        '.claude/agents/broken.md': '\u0000---\nname: "\n',
+      })
+      const { asked } = await conversation(
+        { ...nothingBrought, files: [...odd, ...files] },
+        [],
+        ['/ship Mars'],
+      )
+      expect(asked[0]).toContain('Ship to Mars at once.')
+      expect(abilitiesIn([...odd, ...files]).map(({ name }) => name)).toEqual([
+        'odd',
+        'open',
+        'empty',
+        'greet',
+        'ship',
+        'docs:check',
+        'checker',
+      ])
+    })
   })
 })
 
-test('a message mentions files and a subagent', { timeout: patience }, async () => {
-  await mkdir(join(workspace, 'a folder'))
-  await writeFile(join(workspace, 'notes.md'), 'What there is to know.\n')
-  await writeFile(join(workspace, 'a folder/more.md'), 'There is more.\n')
-  const checker = '---\nname: checker\ndescription: Checks\n---\nCheck.'
-  const files = repository({ '.claude/agents/checker.md': checker })
-  const messages = ['Look at @notes.md and @"a folder/more.md"', 'Let @agent-checker do it']
-  const { asked } = await conversation({ ...nothingBrought, files }, [], messages)
-  expect(asked[0]).toContain('What there is to know.')
-  expect(asked[0]).toContain('There is more.')
-  expect(asked[1]).toContain('invoke the agent \\"checker\\"')
+// Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+  test('a message mentions files and a subagent', { timeout: patience }, async () => {
+    await mkdir(join(workspace, 'a folder'))
+    await writeFile(join(workspace, 'notes.md'), 'What there is to know.\n')
+    await writeFile(join(workspace, 'a folder/more.md'), 'There is more.\n')
+    const checker = '---\nname: checker\ndescription: Checks\n---\nCheck.'
+    const files = repository({ '.claude/agents/checker.md': checker })
+    const messages = ['Look at @notes.md and @"a folder/more.md"', 'Let @agent-checker do it']
+    const { asked } = await conversation({ ...nothingBrought, files }, [], messages)
+    expect(asked[0]).toContain('What there is to know.')
+    expect(asked[0]).toContain('There is more.')
+    expect(asked[1]).toContain('invoke the agent \\"checker\\"')
+  })
 })
 
 test(

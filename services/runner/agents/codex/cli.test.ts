@@ -16,6 +16,7 @@ import type { Located } from '../locate.ts'
 import { permissionOptions, planOptions, type Answer } from '#domain/task/questionEvents.ts'
 import type { AgentEvent } from '../port.ts'
 import { codexHome } from './home.ts'
+import { isLongRun } from '../../../../tests/longRun.ts'
 
 const realKey = 'sk-the-real-key-that-must-stay-outside'
 const threads = textThreads()
@@ -144,19 +145,22 @@ describe('with a scripted Responses API', () => {
     expect(JSON.stringify(events)).not.toContain(realKey)
   })
 
-  test('a command that fails is told with its exit code and output', async () => {
-    const scene = await sceneWith([
-      {
-        turns: [
-          { tools: [{ name: 'Bash', input: { command: 'echo tried; exit 3' } }] },
-          { text: 'It failed.' },
-        ],
-      },
-    ])
-    const { events } = await turn(scene, 'Try')
-    expect(events.filter((event) => event.type === 'tool_finished')).toMatchObject([
-      { ok: false, exitCode: 3, output: 'tried' },
-    ])
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('a command that fails is told with its exit code and output', async () => {
+      const scene = await sceneWith([
+        {
+          turns: [
+            { tools: [{ name: 'Bash', input: { command: 'echo tried; exit 3' } }] },
+            { text: 'It failed.' },
+          ],
+        },
+      ])
+      const { events } = await turn(scene, 'Try')
+      expect(events.filter((event) => event.type === 'tool_finished')).toMatchObject([
+        { ok: false, exitCode: 3, output: 'tried' },
+      ])
+    })
   })
 
   test.each([
@@ -172,11 +176,14 @@ describe('with a scripted Responses API', () => {
     expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
   })
 
-  test('a budget that is used up ends the turn', async () => {
-    const scene = await sceneWith([{ turns: [write, write, write] }], { budget: budgetOf(100) })
-    const { events } = await turn(scene, 'Write')
-    expect(errors(events)).toMatchObject([{ code: 'budget', message: 'This run has used up its budget.' }])
-    expect(scene.api.requests).toHaveLength(1)
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('a budget that is used up ends the turn', async () => {
+      const scene = await sceneWith([{ turns: [write, write, write] }], { budget: budgetOf(100) })
+      const { events } = await turn(scene, 'Write')
+      expect(errors(events)).toMatchObject([{ code: 'budget', message: 'This run has used up its budget.' }])
+      expect(scene.api.requests).toHaveLength(1)
+    })
   })
 
   test('it stops at an interrupt, and its session can be resumed', async () => {
@@ -200,17 +207,20 @@ describe('with a scripted Responses API', () => {
     expect(JSON.stringify(scene.api.requests.at(-1)?.body)).toContain('I wait.')
   })
 
-  test('a session is taken up from its folder alone', async () => {
-    const scene = await sceneWith([{ turns: [{ text: 'I know it.' }] }])
-    const first = await turn(scene, 'The word is plum')
-    const kept = join(folder, 'kept')
-    await rename(join(home, '.codex/sessions'), kept)
-    await rm(home, { recursive: true })
-    await mkdir(join(home, '.codex'), { recursive: true })
-    await rename(kept, join(home, '.codex/sessions'))
-    const { events } = await turn(scene, 'Which word?', { resume: sessionOf(first.events) })
-    expect(texts(events)).toEqual(['I know it.'])
-    expect(JSON.stringify(scene.api.requests.at(-1)?.body)).toContain('The word is plum')
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('a session is taken up from its folder alone', async () => {
+      const scene = await sceneWith([{ turns: [{ text: 'I know it.' }] }])
+      const first = await turn(scene, 'The word is plum')
+      const kept = join(folder, 'kept')
+      await rename(join(home, '.codex/sessions'), kept)
+      await rm(home, { recursive: true })
+      await mkdir(join(home, '.codex'), { recursive: true })
+      await rename(kept, join(home, '.codex/sessions'))
+      const { events } = await turn(scene, 'Which word?', { resume: sessionOf(first.events) })
+      expect(texts(events)).toEqual(['I know it.'])
+      expect(JSON.stringify(scene.api.requests.at(-1)?.body)).toContain('The word is plum')
+    })
   })
 
   test('a session is taken up after its process was killed', async () => {
@@ -348,18 +358,21 @@ describe('with a scripted Responses API', () => {
     expect(texts(events).at(-1)).toBe('Then not.')
   })
 
-  test('what only reads needs no permission', async () => {
-    const scene = await sceneWith([
-      {
-        turns: [
-          { tools: [{ name: 'Bash', input: { command: 'ls && cat AGENTS.md | head -2' } }] },
-          { text: 'Read.' },
-        ],
-      },
-    ])
-    const { events } = await turn(scene, 'Read', { mode: 'ask' })
-    expect(events.filter((event) => event.type === 'question')).toEqual([])
-    expect(events.filter((event) => event.type === 'tool_finished')).toMatchObject([{ ok: true }])
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('what only reads needs no permission', async () => {
+      const scene = await sceneWith([
+        {
+          turns: [
+            { tools: [{ name: 'Bash', input: { command: 'ls && cat AGENTS.md | head -2' } }] },
+            { text: 'Read.' },
+          ],
+        },
+      ])
+      const { events } = await turn(scene, 'Read', { mode: 'ask' })
+      expect(events.filter((event) => event.type === 'question')).toEqual([])
+      expect(events.filter((event) => event.type === 'tool_finished')).toMatchObject([{ ok: true }])
+    })
   })
 
   test('a plan is made without changes, sent back, approved and carried out in one turn', async () => {
@@ -393,12 +406,15 @@ describe('with a scripted Responses API', () => {
     ])
   })
 
-  test('a model that it does not know is used without complaint', async () => {
-    const scene = await sceneWith([{ turns: [{ text: 'Here.' }] }])
-    const { events } = await turn(scene, 'Hello', { model: 'o4-mini' })
-    expect(scene.api.requests[0]?.body).toMatchObject({ model: 'o4-mini' })
-    expect(events.filter((event) => event.type === 'notice')).toEqual([])
-    expect(events.find(({ type }) => type === 'session')).toMatchObject({ model: 'o4-mini' })
+  // Each start of the CLI takes a second of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    test('a model that it does not know is used without complaint', async () => {
+      const scene = await sceneWith([{ turns: [{ text: 'Here.' }] }])
+      const { events } = await turn(scene, 'Hello', { model: 'o4-mini' })
+      expect(scene.api.requests[0]?.body).toMatchObject({ model: 'o4-mini' })
+      expect(events.filter((event) => event.type === 'notice')).toEqual([])
+      expect(events.find(({ type }) => type === 'session')).toMatchObject({ model: 'o4-mini' })
+    })
   })
 
   test('a repository cannot lead it elsewhere, nor have it run anything', async () => {
