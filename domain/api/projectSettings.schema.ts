@@ -257,7 +257,7 @@ export const ShownRepository = z.object({
       repository: z.string(),
       /**
        * `public`: the submodule is always fetched. `private`: it is fetched if the settings list it. `hidden`: the project's owner may not read it.
-       * `elsewhere`: it is on another host.
+       * `elsewhere`: it is on another host. `unknown`: the code host was not asked about it, or did not answer.
        */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),

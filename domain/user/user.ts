@@ -293,7 +293,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
   }
 }
 
-/** Adds a session and drops the sessions that had expired by then, so that the state stays small. */
+/** Adds a session and drops the sessions that had expired by the time `at`, so that the state stays small. */
 function withSession(
   sessions: ReadonlyMap<string, string>,
   started: { sessionId: string; expiresAt: string },

@@ -27,7 +27,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
   const git = createGit(options.environment)
   const gate = createGate()
   const server = createServer(gate.handle)
-  // This is long enough for a large push. Clients that stall are cut off afterwards.
+  // Ten minutes are enough for a large push. A client that stalls is cut off afterwards.
   server.requestTimeout = 600_000
   server.maxConnections = 1_000
   // This is longer than clients keep idle connections open. Otherwise the server could close a connection while a request is on its way.

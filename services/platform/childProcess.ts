@@ -47,7 +47,7 @@ export interface SpawnOptions {
 export interface SpawnedProcess {
   readonly pid: number
   readonly stdin: Writable | null
-  /** If nobody reads these streams, the child waits. */
+  /** The child waits while nobody reads `stdout` and `stderr`. */
   readonly stdout: Readable
   readonly stderr: Readable
   /** The additional pipes in order. Each can be read and written. */

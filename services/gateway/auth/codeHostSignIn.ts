@@ -279,7 +279,10 @@ function answers(query: unknown, expected: OAuthState | undefined): boolean {
   return state === expected.state && (code !== undefined || error !== undefined)
 }
 
-/** The query of the code host after an installation, or after an owner was asked to install the App. It has at least one of the two parameters. */
+/**
+ * The query with which the code host sends a browser back after an installation, or after an owner was asked to install the App. It has at least one
+ * of the two parameters.
+ */
 const Installation = z
   .object({ setup_action: z.unknown(), installation_id: z.unknown() })
   .partial()

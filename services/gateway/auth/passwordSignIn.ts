@@ -37,7 +37,7 @@ export function passwordRoutes(
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       if (state.kind === 'user') {
-        // Counts as a failure, because registering many addresses would reveal which ones are taken.
+        // This attempt counts as a failure, because registering many addresses would reveal which ones are taken.
         await slow.failed(from)
         throw new Fault('already_exists', addressTaken, 'email')
       }

@@ -73,7 +73,7 @@ async function readThrough<Comment extends ListedComment>(
       if (one === undefined) continue
       if (left.people === 0 || left.texts === 0) return [...next, ...open.slice(at)]
       left.texts -= 1
-      // Yields, since an untrusted text may take long to parse.
+      // Other work gets its turn first, since an untrusted text may take long to parse.
       await nextTurn()
       if (isMentionedIn(one.body, slug)) {
         found.add(one)

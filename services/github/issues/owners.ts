@@ -97,8 +97,8 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     const wouldTake = isFirst && issues.rule.on
     if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // While the code host does not answer about the owner, for example because a limit is used up, an accepted issue stays with the other project,
-      // but a project that only would accept the issue does not delay this one.
+      // The code host may not answer about the owner, for example because a limit is used up. Then an issue that the other project has accepted stays
+      // with that project. A project that would only now accept the issue does not delay this one.
       if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })

@@ -230,7 +230,7 @@ async function readIssues(
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
       if (count === maxIssues) return 'soon'
-      // So many issues wait that no further issue is read now. It is read when fewer issues wait.
+      // So many issues wait that this issue is not read now. It is read when fewer issues wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1
       const wasWaiting = isWaiting(issue.id)
@@ -238,7 +238,7 @@ async function readIssues(
       noteOutcome(memory, issue, outcome)
       isLater ||= outcome === 'later'
       if ((outcome === 'waits' || outcome === 'unasked') && !wasWaiting) waiting += 1
-      // Remembered only after the reading, so that a fault leads to another attempt.
+      // The issue is remembered only after it was read, so that a fault leads to another attempt.
       if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
     }
     if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt

@@ -268,7 +268,8 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
     for await (const page of of.pages(pageSize, stoppedAt))
       for (const one of page) {
         if (round.isOver()) return stop(after)
-        // Hinted projects come first, since nobody waits for a reading of all projects. A fault at hinted projects does not end the reading of all.
+        // Hinted projects come first, since nobody waits for a reading of all projects. A fault at hinted projects does not end the reading of all
+        // projects.
         if (nextOf(running) <= performance.now())
           await readHinted(running).catch((fault: unknown) => logFault(running, fault))
         underWay = { value: one.order, id: one.id }

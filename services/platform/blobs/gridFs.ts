@@ -125,7 +125,7 @@ async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' |
     for await (const { data } of chunks) found.update(data)
   }, transferMs(file.length))
   if (found.digest('hex') === hash) return 'whole'
-  // The blob may have been removed during the read.
+  // A blob that was removed during the read is missing, not changed.
   return (await blobs.mongo.ask((db) => fileOf(db, hash))) === null ? 'missing' : 'changed'
 }
 

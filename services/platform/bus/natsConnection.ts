@@ -52,7 +52,7 @@ interface Connected extends Server {
   readonly returned: Set<() => void>
   readonly underWay: Set<(fault: Error) => void>
   isConnected: boolean
-  /** The maximum message size. The driver forgets it during an outage. */
+  /** The maximum message size, kept here because the driver forgets it during an outage. */
   maxBytes: number
   isClosing: boolean
   whenConnected: Promise<void>

@@ -1,6 +1,6 @@
 /**
- * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Other processes learn about a new one
- * from the log, or within seconds. Also has the app and the credentials for the local code host.
+ * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Other processes learn about a new App
+ * from the log, or within seconds. This file also has the App and the credentials for the local code host.
  */
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'

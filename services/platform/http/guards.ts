@@ -24,7 +24,7 @@ export async function identified(
   const { userId, sessionId } = request.identity
   const user = await documents.get(usersView, userId)
   if (user === undefined) {
-    // A client discards its token when it is told to sign in again, so only the log may decide that the user does not exist.
+    // A client that is told to sign in again discards its token. So only the log may decide that the user does not exist.
     const isThere = (await documents.now(usersView, userStream(userId), userId)) !== undefined
     throw isThere ? viewsBehind() : new Fault('sign_in_required')
   }

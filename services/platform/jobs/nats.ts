@@ -143,10 +143,10 @@ async function putJob(queue: Queue, job: Job): Promise<void> {
 async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read): Promise<void> {
   if (record.state === 'done' || record.state === 'rejected') return
   if ((await queue.streams.last('queue', subjectOf(job))) !== undefined) return
-  // NATS starts counting deliveries from 1 for the new message.
+  // `delivered` is 0, because NATS counts the deliveries of the new message from 1.
   const queued: JobRecord = { state: 'queued', attempt: record.attempt, delivered: 0, claim: '' }
   const written = await queue.records.write(job.id, queued, revision)
-  // A conflict means that the job was claimed or ended at the same moment.
+  // A conflict means that the job was claimed or ended at the same moment, so it needs no new message.
   if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
 }
 
@@ -204,7 +204,8 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
   const state = read?.record.state ?? 'rejected'
   if (state === 'rejected' && (await queue.records.write(id, fresh, read?.revision ?? 0)) === 'conflict')
     return false
-  // An earlier requeue may have been interrupted, after writing the record or after adding the message.
+  // An earlier requeue may have been interrupted after it wrote the record or after it added the message. If it added the message, a worker may have
+  // the job already.
   const isBack = state === 'leased' || state === 'done'
   if (!isBack) await enqueue(queue, job, `${id} ${kept.sequence}`)
   await queue.streams.remove('rejected', kept.sequence)

@@ -303,7 +303,7 @@ interface RunningWorker {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** Ids of running jobs that wait and take no slot. */
+  /** Ids of running jobs that wait for a person and take no slot meanwhile. */
   readonly waiting: Set<string>
   isStopped: boolean
   timer: NodeJS.Timeout | undefined

@@ -235,6 +235,6 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   recordGitRateLimit(accessToken: string): CodeHostFault
   /** The token that this server uses instead of an App. Only its owner can sign in. */
   readonly ownToken?: string
-  /** The pages on which a person installs and manages the App. Throws `setup_required`. */
+  /** The pages on which a person installs and manages the App. Throws `setup_required` while there is no App. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

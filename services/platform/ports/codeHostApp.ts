@@ -144,6 +144,6 @@ export interface CodeHostApps {
   deliveryPayload(id: string): Promise<unknown>
   /** The latest deliveries, newest first, at most 50. */
   deliveries(): Promise<readonly HostDelivery[]>
-  /** The rate limit of the token's holder. This request does not count against it. */
+  /** The rate limit of the token's holder. Asking for the rate limit does not count against it. */
   rateLimit(accessToken: string): Promise<RateLimit>
 }

@@ -56,7 +56,7 @@ export interface HostIssueEvent {
   readonly isByOurApp: boolean
 }
 
-/** Which issues to list: open ones that changed since a time, oldest change first. */
+/** The query for open issues that changed since `since`, oldest change first. */
 export interface IssueQuery {
   /** The label that the issues must have; `null` for all issues, with or without labels. */
   readonly label: string | null

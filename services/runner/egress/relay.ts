@@ -89,8 +89,8 @@ const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 const scripts: Readonly<Record<Begins, string>> = {
   reachable:
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
-  // Bash reads a pipe byte by byte, so the input after the line is left to the command. The relay has a lower priority than the command, since there
-  // may be too few processors for both at once.
+  // Bash reads a pipe byte by byte, so the input after the first line is left to the command. The relay has a lower priority than the command, since
+  // there may be too few processors for both at once.
   on_first_line:
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
 }

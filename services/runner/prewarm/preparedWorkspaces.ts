@@ -186,7 +186,7 @@ async function make(
   const filling = fillAhead(deps, { projectId, workspace, envs })
   const own = await ownInstructionsOf(deps, ownerId)
   const by = { ownerId, projectId }
-  // A hook may run as soon as an agent starts, but must not run before the task exists.
+  // A hook may run as soon as an agent starts, but must not run before the task exists. So if the project allows hooks, no agent is started yet.
   const { forAgent: sandboxEnv, allowedHooks } = envs
   if (allowedHooks === null)
     await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks })

@@ -1,6 +1,6 @@
 /**
- * Knows which runner runs which jobs, from the announcement that each runner sends every second. This distinguishes a run that continues without its
- * lease from a run whose runner has died.
+ * Knows which runner runs which jobs, from the announcement that each runner sends every second. So a run that continues without its lease can be
+ * told from a run whose runner has died.
  */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Bus } from '#platform/ports/bus.ts'

@@ -24,7 +24,7 @@ export const commandEnvironment = {
 /** The PATH of a command. `added` is the PATH from the project's settings; its folders come before those of `own`, the sandbox's PATH. */
 export function searchPathOf(added: string | undefined, paths: SandboxPaths, own: string): string {
   const read = added === undefined ? { folders: [] } : searchedFolders(added)
-  // The project's settings accept no such value, so it does not come from there.
+  // The project's settings accept no `PATH` like this, so `added` does not come from them.
   if ('wrong' in read) throw new RangeError('PATH names a folder that is neither below the tree nor the home')
   return [...read.folders.map(({ below, path }) => posix.join(paths[below], path)), own].join(':')
 }

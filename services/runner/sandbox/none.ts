@@ -1,7 +1,7 @@
 /**
- * No sandbox: commands run as plain children, with the file system and the network of the server. Processes that a command detaches may outlive it.
- * They may even outlive the turn of an agent if they remove our mark from their environment. Only for operators who ask for this by name, on a
- * machine where an agent may do anything.
+ * No sandbox: commands run as plain children, with the file system and the network of the server. Processes that a command detaches may outlive the
+ * command, and even the turn of an agent if they remove our mark from their environment. Only for operators who ask for this by name, on a machine
+ * where an agent may do anything.
  */
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'

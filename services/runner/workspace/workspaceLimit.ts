@@ -61,7 +61,7 @@ const beyond = 1.02
 const bytesPerFile = 4_096
 const [trialBytes, trialNeedsBytes] = [1024 ** 2, 16 * 1024 ** 2]
 
-/** A limit that is only measured; `why` is the reason. */
+/** The limit of a machine where workspaces are only measured, because the kernel sets no limit; `why` is the reason. */
 export const measured = (workspaceBytes: number, why: string): WorkspaceLimit => ({
   says: `Workspaces are measured: ${inGigabytes(workspaceBytes)} each. The kernel sets no limit: ${why}.`,
   hold: async () => undefined,

@@ -73,7 +73,9 @@ export async function agentSetup(
   return { kind: 'set_up', agent, program: located, sandbox, account, fingerprint: JSON.stringify(started) }
 }
 
-/** Whether each turn can tell a running process to use this model: the default, or one that the agent is known to have. */
+/**
+ * Whether a running process can be told at each turn to use this model. This is so for the default, and for a model that the agent is known to have.
+ */
 function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, model: string | null): boolean {
   if (agent.choosesLive !== true) return false
   return (

@@ -47,8 +47,8 @@ export interface TreeComparison extends WorkspaceGit {
 }
 
 /**
- * The files that are compared: those of the present folder, in which an agent may be writing; those of the tree that would be committed from the
- * folder; or those of a tree that was staged before.
+ * The files that are compared. `folder`: those of the present folder, in which an agent may be writing. `tree`: those of the tree that would be
+ * committed from the folder. A `StagedTree`: those of a tree that was staged before.
  */
 export type DiffSource = 'folder' | 'tree' | StagedTree
 

@@ -25,8 +25,8 @@ export type RebaseResult =
 const largestPatch = 64 * 1024 * 1024
 
 /**
- * Makes one commit on top of `onto` with everything that the host does not have, and with the message of our last commit. Then applies the changes of
- * the others to tree, index and branch. If the others' commits already contain the work, no commit is made. So an interrupted rebase can simply be
+ * Makes one commit on top of `onto` with everything that the host does not have, and with the message of our last commit. Then applies the changes
+ * that others pushed to tree, index and branch. If their commits already contain the work, no commit is made. So an interrupted rebase can simply be
  * repeated. Throws `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {

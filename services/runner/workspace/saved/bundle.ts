@@ -115,7 +115,7 @@ export async function restoreWork(request: RestoreRequest): Promise<RestoreResul
   try {
     await checkOut(git, workspace, opened)
   } catch (fault) {
-    // This fails, for example, when the tree has a path that git never writes, such as `.git/config`.
+    // The check-out fails, for example, when the tree has a path that git never writes, such as `.git/config`.
     const why = fault instanceof GitFault ? whyUnreadable(fault.finished) : undefined
     if (why === undefined) throw fault
     return unreadable(why)

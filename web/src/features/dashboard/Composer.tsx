@@ -144,7 +144,7 @@ export function Composer() {
 function useDescription() {
   const [description, setDescription] = usePersisted(draftDescription)
   const latest = useRef(description)
-  // Other parts of the page change the draft too: a suggested task, for example, is written into it.
+  // `latest` follows the draft, because other parts of the page change the draft too: a suggested task, for example, is written into it.
   useEffect(() => {
     latest.current = description
   }, [description])

@@ -9,7 +9,7 @@ import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
 import { isNewTask } from './newTaskState.ts'
 
-// Only newcomers need the first steps. They are last on the page, so nothing moves when they arrive.
+// The first steps are in a chunk of their own, because only newcomers need them. They are last on the page, so nothing moves when they arrive.
 const FirstSteps = optionalPart(async () => (await import('./FirstSteps.tsx')).FirstSteps)
 // The offer of notifications is shown only after a task was started, when its chunk has long been loaded.
 const AskToNotify = optionalPart(async () => (await import('../notifications/AskToNotify.tsx')).AskToNotify)

@@ -59,7 +59,7 @@ export function useTaskNow(intervalMs: number, ticking = true): number {
   return replayed?.now ?? now
 }
 
-/** The current time, updated every second. It stops while the page is offline, since the measured turn or command may have ended. */
+/** The current time, updated every second. It stops while the page is offline, since the turn or command whose duration is shown may have ended. */
 export function useTaskSeconds(): number {
   return useTaskNow(1_000, useSelector(selectLive))
 }

@@ -11,7 +11,7 @@ export function HiddenMarks({ text }: { readonly text: string }) {
       part.text
     ) : (
       <span
-        // Parts are only identified by index.
+        // The index is the key, because parts have no id.
         key={index}
         role="img"
         aria-label={nameOf(part.codePoint)}

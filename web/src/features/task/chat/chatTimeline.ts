@@ -198,7 +198,7 @@ function turnsOf(
     .map((turn) => ({ ...turn, order: turn.ordered[0]?.order ?? last, begun: begunBy.get(turn.executionId) }))
     .toSorted(byOrder)
   const { firstOf, givenUp } = attemptsIn(inOrder)
-  // The turn of the oldest loaded tool call may have earlier calls that are not loaded.
+  // `oldest` is the oldest loaded tool call. The turn of this call may have earlier calls that are not loaded.
   const oldest = logs.reduce<LogDocument | null>((a, b) => (a === null || b.order < a.order ? b : a), null)
   return new Map(
     inOrder.map(({ executionId, ordered, order, begun }) => {

@@ -86,7 +86,7 @@ function LineText({ text, spans }: { readonly text: string; readonly spans: read
   return (
     <>
       {pieces.map((piece, index) => (
-        // Pieces are only identified by index.
+        // The index is the key, because pieces have no id.
         <span key={index} className={piece.className}>
           <HiddenMarks text={piece.text} />
         </span>

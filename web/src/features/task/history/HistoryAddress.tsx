@@ -11,7 +11,7 @@ export function HistoryAddress({ session }: { readonly session: HistorySession }
   const [query] = useSearchParams()
   const { pathname } = useLocation()
   const navigate = useNavigate()
-  // A plus sign in a query string is decoded as a space.
+  // A plus sign in a query string is decoded as a space, so the space becomes a plus sign again.
   const address = query.get('at')?.replace(' ', '+') ?? null
   const moment = useHistory(session, ({ replay }) => replay?.moment ?? null)
   const playing = useHistory(session, ({ replay }) => replay?.playing ?? false)

@@ -60,7 +60,7 @@ function Exact({ text, label }: { readonly text: string; readonly label: string 
     >
       {isDiff
         ? shown.split('\n').map((line, index) => (
-            // Lines are only identified by number.
+            // The index is the key, because lines have no id.
             // oxlint-disable-next-line react/no-array-index-key
             <span key={index} className={classes('block min-w-max px-3', lineColour(line))}>
               {line === '' ? ' ' : line}

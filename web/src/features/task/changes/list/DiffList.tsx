@@ -325,7 +325,7 @@ function rowOf(row: DiffRow, index: number, drawing: Drawing): ReactNode {
   }
 }
 
-/** The comment box, once its chunk is loaded. With `lazy`, the first keys that somebody types would be lost. */
+/** The comment box, once its chunk is loaded. It is then rendered without `lazy`, which would lose the first keys that somebody types. */
 let loadedCommentBox: ComponentType<CommentBoxProps> | undefined
 async function loadCommentBox() {
   const { CommentBox } = await import('../CommentBox.tsx')

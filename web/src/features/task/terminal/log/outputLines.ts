@@ -126,7 +126,7 @@ export function addOutput(
   return { finished, state: { line, start, atStart, unread } }
 }
 
-/** The code that starts a link to a web page in the text of a line; an address of another kind ends the current link. */
+/** The escape code that starts a link to a web page in the text of a line; an address of another kind ends the current link. */
 function openLink(address: string): string {
   const href = safeLink(address)
   return href === null ? closeLink : `${esc}]8;;${href}\u0007`
@@ -171,7 +171,7 @@ function withoutLast(line: string): string {
 function codesAfter(start: string, line: string): string {
   const all = start + line
   if (!all.includes(esc)) return ''
-  // Codes before the last plain reset have no effect, and usually nothing follows it.
+  // Codes before the last plain reset have no effect, so only what follows this reset is searched. That is usually nothing.
   const after = all.slice(all.lastIndexOf(plainReset) + 1)
   const codes = after.match(colour) ?? []
   return codes
