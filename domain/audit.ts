@@ -25,7 +25,7 @@ export const SignInRefused = fact('SignInRefused', {
   userId: UserId.nullable(),
 })
 
-/** The filters of the request; `null` for a filter that was not set. */
+/** The filters with which a person asked for records; `null` for a filter that was not set. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),

@@ -323,7 +323,7 @@ export function isNoLongerCovered(
   return trigger === 'mention' && (!rule.mentions || isBefore(since.mentions))
 }
 
-/** Whether an issue did not become a task only because mentions were switched off. A label can still request it. */
+/** Whether an issue did not become a task only because mentions were switched off. A label can still request the task. */
 export const isUnwantedMention = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   { failure, trigger, at }: Pick<TakenIssue, 'failure' | 'trigger' | 'at'>,

@@ -320,7 +320,7 @@ function observed(task: TaskDocument, { data, content }: Event<'PullRequestObser
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
 
-/** The changed fields that only some tasks have, for example tasks with forks, alternatives, undone turns or an issue. */
+/** The fields that `event` changes and that only some tasks have, for example tasks with forks, alternatives, undone turns or an issue. */
 function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {

@@ -28,7 +28,7 @@ const dayMs = 86_400_000
 const keptMs = dayMs
 const intervalMs = dayMs
 const afterFaultMs = 3_600_000
-/** How long an operator has to notice that the log is an older copy, or another log. */
+/** How long nothing is removed after the log turned out to be an older copy or another log, so that an operator can notice that. */
 const otherLogMs = 7 * dayMs
 /** The most blobs that are looked for in one reading of the log: some 50 MB of names. */
 const atOnce = 250_000

@@ -73,7 +73,7 @@ export async function sweepErasures({
 }): Promise<void> {
   const mark = `erasures-${logId}-${epoch}`
   if ((await jobs.marked(mark)) !== null) return
-  // Later deletions are queued by the dispatcher.
+  // The dispatcher queues the deletions that are recorded after `head`.
   const head = await eventStore.head()
   if (head === null) return
   for (let after: Position | null = null; ;) {

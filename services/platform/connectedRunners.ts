@@ -55,7 +55,7 @@ export interface Agents {
   stop(): void
 }
 
-/** The state of an agent for those who would pay for its run: if they have a key of their own, the agent does not need the server's key. */
+/** The state of an agent for those in `by`, who would pay for its run: if they have a key of their own, the agent can do without the server's key. */
 export async function agentFor(
   state: AgentState,
   by: Paying,

@@ -75,7 +75,7 @@ export async function missedMessages(
   return messages
 }
 
-/** How many messages of the event at a position the viewer has received; `Infinity` for all of them. */
+/** How many of the messages about the event at `position` the viewer has received; `Infinity` for all of them. */
 export function receivedOf(position: Position, last: ResumeCursor | null): number {
   if (last === null) return 0
   const whole = typeof last === 'string'

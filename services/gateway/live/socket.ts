@@ -60,7 +60,7 @@ const signInMs = 9_000
 /** How long to wait for the other end of a WebSocket to confirm the close; the default would be half a minute. */
 const leaveMs = 1_000
 
-/** A constructor for engine.io, which calls it with `new`. */
+/** engine.io calls this function with `new`, and gets a WebSocket server that waits at most `leaveMs` for the other end. */
 function webSockets(options: ServerOptions): WebSocketServer {
   const prompt = { ...options, closeTimeout: leaveMs }
   return new WebSocketServer(prompt)
@@ -236,7 +236,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   })
 }
 
-/** The approximate length of the payload's text; everything else is small. */
+/** The approximate number of characters of a payload: those of its text, since everything else in it is small. */
 function charactersOf(payload: SocketMessage[1]): number {
   if ('content' in payload && typeof payload.content === 'string') return payload.content.length
   if ('output' in payload) return payload.output.length

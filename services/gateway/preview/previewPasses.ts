@@ -61,7 +61,7 @@ export function previewPasses(
       const claims = await tickets.read(ticket, Ticket)
       if (claims === undefined || !isOf(claims, place)) return undefined
       const { jti, ...pass } = claims
-      // The first use counts. Uses are remembered for longer than a ticket is valid.
+      // Only the first use of a ticket is accepted. Uses are remembered for longer than a ticket is valid.
       const { again } = await recentKeys.remember({ id: jti, person: pass.userId }, 'preview')
       return again ? undefined : pass
     },

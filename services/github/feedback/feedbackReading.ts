@@ -66,8 +66,8 @@ type Receive = CommandOf<'ReceiveFeedback'>
 type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRule['reviews'] }
 
 /**
- * Records a piece of feedback, and starts the agent in the same append if the rule says so. The agent is not started, and people are asked instead, if the owner
- * has no room for another task, or if the piece had to be cut because it was too large for the log.
+ * Records a piece of feedback, and starts the agent in the same append if the rule says so. The agent is not started, and people are asked instead,
+ * if the owner has no room for another task, or if the piece had to be cut because it was too large for the log.
  */
 export async function record(
   deps: FeedbackDeps,

@@ -35,7 +35,7 @@ export async function redactionOf(
   return { text, hunk }
 }
 
-/** Removes secrets from new parts. Parts that are known by their key are skipped, since they are not recorded again. */
+/** Removes secrets from the new parts of feedback. Parts whose key is known are skipped, since they are not recorded again. */
 export async function withoutSecrets(
   found: HostFeedback,
   isKnown: (key: string) => boolean,

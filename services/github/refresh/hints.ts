@@ -66,7 +66,7 @@ interface HintedWork {
   add(id: string, hint: Hint): Promise<boolean>
   /** Whether nothing waits and nothing is being worked on. `false` after it was stopped, because ids may then be left. */
   isIdle(): boolean
-  /** Accepts nothing more; resolves when the current work has ended. */
+  /** Accepts no further ids. Resolves when the work under way has ended. */
   stop(): Promise<void>
 }
 

@@ -229,7 +229,7 @@ export function pull(options: {
         end('filled')
       },
     })
-    // A server that restarts has forgotten this request.
+    // A NATS server that was restarted no longer knows this request.
     const stopReturning = nats.onReturn(() => end('broken'))
     const silence = setTimeout(() => end('broken'), heartbeatIntervalMs * 3)
     const stop = () => end('stopped')

@@ -82,7 +82,7 @@ export const rpcCalls = {
         .nullable(),
       /** The git object name of the file content that the ranges are about. */
       blob: z.string().exactOptional(),
-      /** All turns and commands of the task, oldest first. */
+      /** The ids of all turns and commands of the task, oldest first. */
       turns: z.array(z.string()).readonly().exactOptional(),
     }),
   },

@@ -110,7 +110,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
   }
 }
 
-/** Types a document. The cast holds because only the view writes to its collection. */
+/** Gives a stored document the type that its view writes. The cast holds because only the view writes to its collection. */
 function typed<D extends ViewDocument>(document: Document): D {
   return document as unknown as D
 }

@@ -7,7 +7,7 @@ export interface KnownSecret {
   readonly value: string
 }
 
-/** The length of the shortest secret that is looked for. Shorter secrets would hide ordinary words, and none of the product's own secrets is shorter. */
+/** The length of the shortest secret that is hidden. Hiding shorter secrets would hide ordinary words. The product's own secrets are not shorter. */
 const shortest = 8
 
 /** All forms of these secrets, longest first, without duplicates. Secrets of fewer than 8 characters are left out. */
@@ -97,7 +97,7 @@ export const prefixedShapes: readonly PrefixedShape[] = [
   { prefix: 'ASIA', class: classes.capital, least: 16 },
 ]
 
-/** The shape of a signed web token: a JSON header in base64url, a dot, and a JSON payload; with the possible positions of the dot. */
+/** The shape of a signed web token: a JSON header in base64url, a dot, and a JSON payload. The lengths are those of a header. */
 export const webToken = { prefix: 'eyJ', shortestHeader: 11, longestHeader: 1024 } as const
 
 /** The first and last line of a private key, without the five dashes at their ends. */

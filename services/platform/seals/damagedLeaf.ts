@@ -1,4 +1,4 @@
-/** Finds the hash to seal for a record, which a damaged record may no longer contain. */
+/** Finds the hash under which a record is sealed. A damaged record may no longer contain this hash. */
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { cryptography } from './cryptography.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'

@@ -336,7 +336,7 @@ export interface Agent {
   readonly access: AgentAccess
   /** `told`: the agent's events report the usage of its models. `metered`: they do not, and the broker's count is used instead. */
   readonly usage: 'told' | 'metered'
-  /** Whether the process reliably exits after its `end`; otherwise it is killed then. */
+  /** Whether the process reliably exits after its `end` event. Any other process is killed after this event. */
   readonly leavesByItself: boolean
   /**
    * The files of the agent's home. `present` are the names of the instruction files and `heededFiles` that the repository has; `workspace` is the

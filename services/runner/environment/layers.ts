@@ -49,7 +49,7 @@ const halfMade = '.half-'
 const layerName = /^([A-Za-z0-9_-]+)\.([0-9a-f]{16})\.([0-9a-f]{32})\.(\d+)\.(\d+)$/
 const folderOf = (root: string): string => join(root, 'environments')
 
-/** Makes a folder for the archives of a layer. Whoever makes it removes it, or keeps it as a layer. */
+/** Makes a folder for the archives of a layer. The caller must remove the folder, or keep it as a layer. */
 export async function beginLayer(root: string, projectId: string): Promise<string> {
   const dir = join(folderOf(root), `${halfMade}${projectId}.${randomUUID()}`)
   await mkdir(dir, { recursive: true, mode: 0o700 })

@@ -85,7 +85,7 @@ function chosen({ agent, sandboxEnv: { mcp } }: Start) {
   }
   const refused = [
     ...local.map(({ name, toolsOff }) => ({ name, why: refusalOf(name, toolsOff) })),
-    // The gateway hides tools of remote servers.
+    // `toolsOff` is no reason to refuse a remote server, because the gateway hides these tools from the agent.
     ...remote.map(({ name }) => ({ name, why: refusalOf(name) })),
   ].flatMap(({ name, why }) => (why === undefined ? [] : [reportOf(name, 'left_out', why)]))
   const isGiven = ({ name }: { readonly name: string }) => !refused.some((one) => one.name === name)

@@ -24,7 +24,7 @@ export interface ModelApi extends UsageReader {
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the form that clients of this API understand. */
   errorBody(type: string, message: string, status: number): object
-  /** Why a request body is not forwarded: it would make the model's service fetch or run something. `undefined` when it may be. */
+  /** Why a request body is not forwarded: it would make the model's service fetch or run something. `undefined` for a body that is forwarded. */
   refusal(request: unknown, may: MayFetch): string | undefined
   /**
    * The answer of the built-in scripted model; `undefined` when the request is not one of this API. An API without this function has no scripted

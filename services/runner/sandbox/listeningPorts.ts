@@ -9,7 +9,7 @@ export interface ListeningPort {
 }
 
 const maxPorts = 64
-/** The most descriptors that are inspected. */
+/** The most file descriptors of processes that are inspected. */
 const maxDescriptors = 20_000
 const longestName = 32
 

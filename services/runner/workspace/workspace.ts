@@ -233,7 +233,7 @@ export function taskFolder(root: string, taskId: string): string {
   return join(root, 'tasks', taskId)
 }
 
-/** Updates our index after the owner or time of files was changed. */
+/** Updates the index of the private git directory after the owner or the time of files was changed. */
 export async function refreshIndex(
   git: Git,
   { privateGitDir: gitDir, dir: workTree }: Workspace,

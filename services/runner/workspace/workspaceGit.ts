@@ -91,7 +91,7 @@ export async function makeAgentGit(
 
 const root: SandboxUser = { uid: 0, gid: 0 }
 
-/** Gives the agent's git a copy of our index, which is valid for both. */
+/** Gives the agent's git a copy of the private git directory's index. The same index is valid for both git directories. */
 export async function copyIndex({ privateGitDir, dir, startCommit, owner }: Workspace): Promise<void> {
   if (startCommit === null) return
   const [ours, agents] = [join(privateGitDir, 'index'), join(dir, '.git', 'index')]

@@ -20,7 +20,7 @@ export const actions = [
   { id: 'stopVoice', label: 'Stop voice recording', group: 'Everywhere', keys: ['escape'] },
   { id: 'toggleVoice', label: 'Start or stop voice recording', group: 'Everywhere', keys: ['mod+shift+m'] },
   { id: 'undoDelete', label: 'Undo last delete', group: 'Everywhere', keys: ['z'] },
-  // Listed before the other action on `c`, because this one is only available while a line has the focus.
+  // Of two available actions with the same key, the first runs. `commentOnLine` comes before `newTask`, as it needs a line with the focus.
   { id: 'commentOnLine', label: 'Comment on line', group: 'Code Changes', keys: ['c'] },
   { id: 'newTask', label: 'New task', group: 'Everywhere', keys: ['c'] },
   { id: 'goDashboard', label: 'Go to dashboard', group: 'Everywhere', keys: ['g d'] },

@@ -1,4 +1,4 @@
-/** Shows the requests for permission of an agent that speaks ACP to a person, and writes the answers. */
+/** Turns the permissions that an agent requests by ACP into questions to a person, and writes the answers. */
 import { permissionOptions, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, option } from '../questions.ts'
 import type { AskedQuestion } from '../port.ts'

@@ -1,4 +1,4 @@
-/** Converts what an agent that speaks ACP reports during one turn to events. */
+/** Converts the reports that an agent sends by ACP during one turn into agent events. */
 import type { AgentEvent } from '../port.ts'
 import { mostTools, openTools } from '../parser.ts'
 import type { Tool, Update } from './lines.ts'

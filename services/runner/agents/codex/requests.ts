@@ -1,4 +1,4 @@
-/** Shows the requests that `codex` makes during a turn to a person, and writes the answers. */
+/** Turns the requests that `codex` makes during a turn into questions to a person, and writes the answers. */
 import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, kept, option, permissionAsked, plain } from '../questions.ts'
 import { elicited, formAsked } from '../elicitation.ts'

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxLimits } from '../port.ts'
 import { processTree } from '../processTree.ts'
 
-/** The group of this process in the hierarchy that counts memory. */
+/** The control group of this process, in the hierarchy of groups that counts memory. */
 export interface OwnGroup {
   readonly version: 1 | 2
   readonly folder: string

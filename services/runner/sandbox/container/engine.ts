@@ -63,7 +63,7 @@ export interface ContainerEngine {
 }
 
 const answerTimeoutMs = 30_000
-/** The first build fetches a base image and a few packages. */
+/** Long enough for the first build, which fetches a base image and a few packages. */
 const buildTimeoutMs = 15 * 60_000
 
 /** The client for the engine that listens on `socketPath`. */

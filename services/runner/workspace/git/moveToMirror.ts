@@ -144,7 +144,7 @@ async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promis
   const own = await endsOf(gitDir)
   const all = [...new Set([...own, ...ends])]
   if (all.length === own.length) return
-  // Locks that are left over are removed by the next refresh, or by the next start of the runner.
+  // If the process is killed here, the next refresh or the next start of the runner removes the lock file.
   const half = join(gitDir, `shallow-${randomUUID()}.lock`)
   await writeFile(half, `${all.join('\n')}\n`, { mode: 0o644 })
   await rename(half, join(gitDir, 'shallow'))

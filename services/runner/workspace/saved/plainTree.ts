@@ -10,7 +10,7 @@ import type { Workspace } from '../workspace.ts'
 export interface WorkLimits {
   /** The most bytes of the git bundle in which the work is saved. */
   readonly bundleBytes: number
-  /** The size above which a new or changed file is left out and listed. */
+  /** A new or changed file of more bytes is left out of the saved work, and is listed as left out. */
   readonly fileBytes: number
   readonly newFiles: number
 }

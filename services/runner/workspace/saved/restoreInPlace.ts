@@ -66,7 +66,7 @@ async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: Scrat
   const plain = await openPlainGit(git, workspace, { index })
   const written = await writeTree(request, plain, defaultWorkLimits)
   if (written.kind === 'too_large') return written
-  // The index may have files from an earlier commit that a snapshot leaves out.
+  // The files that a snapshot leaves out are missing in `now`, although the index may still list them from an earlier commit.
   const now = await treeWithout(git, plain, written.leftOut)
   const inTheWay = await pathsInTheWay(request, plain, now)
   const other = { ...plain, env: { ...plain.env, GIT_INDEX_FILE: join(dirname(index.file), 'target') } }

@@ -249,7 +249,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
       {isCommand && running && (
         <span className="text-meta text-muted max-md:sr-only">{texts.header.command}</span>
       )}
-      {/* A phone has room for only one of the two statuses. */}
+      {/* A phone has room for one status only: that of the ended command or, without one, that of the task. */}
       {!(small && ended !== undefined) && (
         <Status status={status} progress={task.progress} small={small}>
           {(!isCommand || running) && took}

@@ -5,7 +5,7 @@ import { classes } from '../../ui/classes.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
 import { texts } from './texts.ts'
 
-// These icons occur in other parts of lists too, so pages need not load further ones.
+// Other parts of lists use these icons too, so pages need not load further icons.
 const [good, bad, waiting] = [
   [CircleCheck, 'text-ok'],
   [CircleX, 'text-bad'],

@@ -55,7 +55,7 @@ export function useModal(open: boolean, onClose: () => void) {
   }, [open])
   useLayoutEffect(() => {
     const dialog = ref.current
-    // Close it before it is removed: the browser only restores the focus for a dialog that is still in the page.
+    // Closes the dialog before it is removed: the browser only restores the focus for a dialog that is still in the page.
     return () => {
       if (dialog?.open === true) dialog.close()
     }

@@ -23,7 +23,7 @@ interface OpenListProps extends PickerListProps {
   readonly onClose: () => void
 }
 
-/** How many options are visible; the filter finds the others. */
+/** The most options that the list shows. The filter finds the others. */
 const maxOptions = 200
 /** How many options Page Up and Page Down move by. */
 const pageOfOptions = 8

@@ -25,7 +25,7 @@ interface ClockMark {
   readonly percent: number
   /** The time in milliseconds since 1970. */
   readonly time: number
-  /** The turn that starts at this time; `null` for a time without one. */
+  /** The turn that starts at this time; `null` when no turn starts then. */
   readonly turn: Marker | null
 }
 

@@ -17,7 +17,7 @@ export function useKnownLines(taskId: string) {
   const [fetchLines] = useLazyFileLinesQuery()
   const [known, setKnown] = useState<ReadonlyMap<string, KnownLines>>(new Map())
   const pending = useRef(new Set<string>())
-  /** Requests lines of a file, both numbers included. A request that is pending is not repeated. */
+  /** Requests the lines `from` to `to` of a file, including both. While this request is pending, it is not sent again. */
   const show = useCallback(
     async (path: string, from: number, to: number) => {
       const question = `${path}\n${from}\n${to}`
