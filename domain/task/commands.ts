@@ -246,7 +246,7 @@ export type TaskCommand =
       readonly outcome: PullRequestOutcome
       /** The ids of the feedback whose work was complete when the publication began. If missing, all feedback counts whose work is complete now. */
       readonly covers?: readonly string[]
-      /** The id for another request, in case a turn ended during the publication, so that its work must still be published. */
+      /** The id for another request, in case a turn ended during the publication: the work of this turn must still be published. */
       readonly nextRequestId: string
     }
   | { readonly type: 'ObservePullRequest'; readonly observed: ObservedPullRequest }

@@ -171,8 +171,8 @@ function keyRefused(fault: Fault, own: OwnAccess, again: () => Promise<ReadAcces
 }
 
 /**
- * Returns the fault if the App's key is refused, since no other access may then be used. Returns `undefined` for other faults of the code host, since
- * the person's own access is then tried, and shows the cause.
+ * Returns the fault if the App's key is refused, since no other access may then be used. Returns `undefined` for other faults of the code host: then
+ * the person's own access is tried, and its fault shows the cause.
  */
 function unlessOfHost(fault: unknown): Fault | undefined {
   if (fault instanceof Fault && fault.code === 'app_key_refused') return fault

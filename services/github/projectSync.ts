@@ -84,7 +84,7 @@ export type Tags = LRUCache<string, string>
 export const tags = (): Tags => new LRUCache({ max: maxTags })
 
 const maxTags = 5_000
-/** After this many failures in a row, the code host counts as unavailable. A single one may be caused by the repository. */
+/** After this many failures in a row, the code host counts as unavailable. A single failure may be caused by the repository. */
 const maxUnavailable = 3
 
 /** Starts a round that records changes. A fault of one project, or of one person's access, does not stop the others. `isStopped` ends the round. */

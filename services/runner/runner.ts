@@ -125,7 +125,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   }
 }
 
-/** Whether no other runner shares this queue. */
+/** Whether this runner is the only one: without NATS, no other runner can share its queue. */
 const isAlone = (config: Config): boolean => config.engines.nats === null
 
 interface Base {

@@ -57,7 +57,7 @@ export interface IssueReadingDeps
   >
 }
 
-/** A project whose issues are read, and the data and questions that the reading needs. */
+/** A project whose issues are read, and the data and functions that the reading needs. */
 export interface ReadingOf {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues

@@ -14,7 +14,7 @@ export interface WritingEngines extends ReactorEngines {
 }
 
 export interface Writing {
-  /** The events after which something may be due. */
+  /** The events after which a write may be due. */
   readonly filter: EventFilter
   /** How long to wait after these events, so that several changes go into one comment. */
   readonly delayMs?: (events: readonly LogRecord[]) => number

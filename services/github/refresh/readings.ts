@@ -102,7 +102,7 @@ interface Running<Project extends OrderedDocument> {
   isStopped: boolean
 }
 
-/** The projects of a repository, the oldest first. Each person can have one. */
+/** The projects of a repository, the oldest first. Each person can have one project for the same repository. */
 export const projectsOf = (
   documents: Pick<Documents, 'find'>,
   githubRepoId: string,

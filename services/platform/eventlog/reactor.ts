@@ -22,7 +22,7 @@ export interface Reaction {
   /** Where to begin while there is no mark yet. */
   readonly from: 'beginning' | 'head'
   readonly filter: EventFilter
-  /** The most events that are passed on at once. */
+  /** The most events that are passed to `handle` at once. */
   readonly batch?: number
   /** Handles events. After it has thrown, and after a crash, it gets the same events again, so handling an event twice must do no harm. */
   readonly handle: HandleEvents

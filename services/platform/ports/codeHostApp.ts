@@ -37,7 +37,7 @@ export interface Installation {
   readonly account: InstallationAccount
   /** The permissions that the account's owner granted. They may be fewer than the App requests by now. */
   readonly permissions: AppPermissions
-  /** Whether the App can reach all repositories of the account, or those that its owner selected. */
+  /** Whether the App can reach all repositories of the account, or only those that its owner selected. */
   readonly repositories: 'all' | 'selected'
   /** When the installation was suspended, in the format of ISO 8601; `null` when it is not suspended. */
   readonly suspendedAt: string | null

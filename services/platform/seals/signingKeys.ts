@@ -54,7 +54,7 @@ export async function signingKeys(
   return stored && keysOf(stored, identity)
 }
 
-/** The keys; creates the first one if there is none. Only one process at a time may call this. */
+/** The log's signing keys; creates the first key if there is none. Only one process at a time may call this. */
 export async function openSigningKeys(
   vault: KeyVault,
   identity: LogIdentity,

@@ -6,7 +6,7 @@ import type { VerifierKey } from '#domain/proof/checkpoint.ts'
 import { isRestoreSigned } from '#platform/seals/restoreLog.ts'
 import type { Claim } from './sealClaims.ts'
 
-/** A restore, with the number and the root of the events that the log has before it. */
+/** A restore of the log, with the size and the root of the tree over the events before the restore. */
 export interface Restore {
   readonly epoch: number
   readonly revision: number

@@ -24,7 +24,7 @@ export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubAccess, signedIn, fresh, ({ user, query }, services) => accessOf(services, user, query)),
 ]
 
-/** The services from which the access is read. */
+/** The services from which a person's access to GitHub is read. */
 export type AccessSources = Pick<QueryServices, 'hostApp' | 'gitHubAnswers'> & {
   /** The local code host, which has no GitHub Apps; `null` when the code host is GitHub. */
   readonly localCodeHost: object | null

@@ -314,7 +314,7 @@ export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): B
   return bytes
 }
 
-/** A `struct sock_filter`: code, the instructions to skip when true and when false, and a value. */
+/** A `struct sock_filter`: its code, how many instructions to skip when its test is true and when it is false, and a value. */
 type Instruction = readonly [number, number, number, number]
 const load = 0x20
 const and = 0x54

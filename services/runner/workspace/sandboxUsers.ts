@@ -26,7 +26,7 @@ export interface IdRange {
  * 600100000) and of systemd's containers (to 1879048191). Above them are the ids of systemd's foreign images (from 2147352576).
  */
 const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
-/** For a process that has only part of the ids, as in a container with its own user namespace. */
+/** The range for a process that has only part of the ids, as in a container with its own user namespace. */
 const narrowRange: IdRange = { first: 20_000, count: 40_000 }
 
 /** The user with which the sandbox and the limits of workspaces are tried. This user belongs to no task. */

@@ -7,7 +7,7 @@ import { findOrBuildImage, type ImageRequest } from './image.ts'
 import { runnerLabel, type ContainerOptions } from './options.ts'
 
 export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine' | 'image' | 'ownUser'> {
-  /** Sockets of engines. The first one that answers is used. */
+  /** The sockets at which engines may listen. The first socket that answers is used. */
   readonly sockets: readonly string[]
   readonly image: ImageRequest
   /** An existing folder that will contain the workspaces. The workspace of the trial sandbox is made in it, too. */

@@ -81,7 +81,7 @@ export interface UploadRequest {
   /** Returns a new authorization, in case the host rejects `authorization`. */
   readonly renewed?: () => Promise<string | undefined>
   readonly signal?: AbortSignal | undefined
-  /** The time limit for everything together, in ms; half an hour by default. */
+  /** The time limit for the whole upload, in ms; half an hour by default. */
   readonly totalTimeoutMs?: number
 }
 

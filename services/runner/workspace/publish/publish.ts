@@ -44,7 +44,7 @@ export interface PublishRequest extends WorkspaceGit {
   readonly threads?: Pick<TextThreads, 'run'>
   readonly url: string
   readonly authorization?: string | undefined
-  /** The owner of the credential, for messages; by default the person. */
+  /** Whose credential `authorization` is, as messages name it; by default the person's. */
   readonly accessOf?: NamedCredential
   /** Returns a new authorization, in case the host rejects `authorization`; `undefined` when there is none. */
   readonly renewed?: () => Promise<string | undefined>
@@ -63,7 +63,8 @@ export interface PublishRequest extends WorkspaceGit {
   /** Called with the tree before anything is done with it. If it returns false, nothing is published. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
   /**
-   * Applies a patch to the tree as a whole, or returns the reason if it cannot. If this function is absent, a branch that has moved is only reported.
+   * Applies a patch to the tree as a whole, or returns the reason if it cannot. If this function is absent and others have pushed to the branch, the
+   * publication only reports that.
    */
   readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
