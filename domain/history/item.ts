@@ -15,7 +15,7 @@ export type OutputItem = Readonly<z.infer<(typeof schemas)['OutputItem']>>
 export type DeltaItem = Readonly<z.infer<(typeof schemas)['DeltaItem']>>
 export type TerminalItem = OutputItem | DeltaItem
 export type HistoryItem = TaskEventItem | TerminalItem
-/** An item with only the fields on which its place and time depend. */
+/** An item with only the fields that decide its place in the history and its time. */
 export type PlacedItem =
   | { readonly kind: 'event'; readonly event: Pick<TaskEventMessage, 'at' | 'revision'> }
   | TerminalItem

@@ -111,7 +111,9 @@ function leafOfEvent(kind: 'proof' | 'end', event: Envelope, { utf8 }: Cryptogra
   return kind === 'proof' ? leafOf(meta.hash) : headLeaf({ utf8 }, { stream, revision, hash: meta.hash })
 }
 
-/** The result of checking a proof. `other_signatures`: the proof is valid, but its checkpoint has other signatures than the header's. */
+/**
+ * The result of checking a proof. `other_signatures`: the proof is valid, but its checkpoint has other signatures than the checkpoint in the header.
+ */
 function proofState(
   text: string,
   leaf: Uint8Array,

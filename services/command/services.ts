@@ -77,7 +77,7 @@ export async function ownTask(
   return {}
 }
 
-/** Like `ownTask`, for the project in the path. */
+/** Throws `not_found` unless the project in the path belongs to the person. Reads the log in the same way as `ownTask`. */
 export async function ownProject(
   request: Person & { readonly params: { readonly projectId: string } },
   { commands }: CommandServices,

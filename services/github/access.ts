@@ -201,7 +201,7 @@ const questionsAtOnce = 4
 /** While the code host is unavailable, requests fail at once for this long instead of each waiting for its timeout. */
 const hostDownPauseMs = 5_000
 
-/** Caches the code host's answers. Requests about one person run one after the other, and equal requests share one answer. */
+/** Makes a `MayRead` that caches the code host's answers. Requests about one person run one after the other, and equal requests share one answer. */
 export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
   const known = new LRUCache<string, { readonly may: boolean; readonly at: number }>({ max: maxAnswers })
   const pending = new Map<string, Promise<boolean>>()

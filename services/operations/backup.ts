@@ -192,7 +192,7 @@ async function keepSeals(file: string, part: string, target: string): Promise<re
   return (await copySeals(join(part, sealsName), file)) ? [`The seals of the backup are in ${file}.`] : []
 }
 
-/** The content of `master.key` in the new folder: the key in the backup, or else the one that is already in the folder. */
+/** The content of `master.key` in the new folder: the key in the backup, or else the key that is already in the folder. */
 async function keyOf(source: string, target: string, { config }: BackupWork): Promise<string | undefined> {
   const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
   if (included !== undefined && there !== undefined && included.trim() !== there.trim())
@@ -388,7 +388,7 @@ async function changedIn(part: string, { files, trees: summed }: Manifest): Prom
   return changed
 }
 
-/** Refuses if one folder is inside the other, even through links. */
+/** Throws `BackupRefused` if one folder is inside the other, even if links lead there. */
 async function refuseOneInTheOther(one: string, other: string): Promise<void> {
   const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
   if (isInside(a, b) || isInside(b, a))

@@ -202,7 +202,7 @@ export async function runToEnd(
 interface Collecting {
   readonly limit: number
   readonly exceeded: () => void
-  /** Gets each chunk first. A chunk that it takes is neither kept nor counted. */
+  /** Called with each chunk first. If it returns `taken`, the chunk is neither kept nor counted. */
   readonly first: ((chunk: Buffer) => 'taken' | 'seen') | undefined
 }
 

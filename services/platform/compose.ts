@@ -135,9 +135,9 @@ export interface Opening {
 }
 
 /**
- * Opens the engines that the configuration names. A shared engine has an address; if it is not available yet, this waits for it and says so with
- * `onWaiting`. All others are embedded and store their data in the data folder. Throws an error with a sentence for the operator, for example when
- * the folder is in use, the data has a newer format, or the master key, an address or credentials are wrong.
+ * Opens the engines that the configuration names. A shared engine has an address. If a shared engine is not available yet, `openEngines` waits for it
+ * and says so with `onWaiting`. All other engines are embedded and store their data in the data folder. Throws an error with a sentence for the
+ * operator, for example when the folder is in use, the data has a newer format, or the master key, an address or credentials are wrong.
  */
 export async function openEngines(
   config: Config,

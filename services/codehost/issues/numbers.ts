@@ -1,4 +1,4 @@
-/** The numbers of issues and pull requests, which are one sequence in each repository. */
+/** The numbers of issues and pull requests. Both are counted in one sequence in each repository. */
 import type { Repository, State } from '../state/stateSchema.ts'
 
 /** The number for the next issue or pull request. */

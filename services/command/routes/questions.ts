@@ -45,7 +45,7 @@ async function questionNow(
   return found
 }
 
-/** Throws the refusal again. If the question already has an answer, or was withdrawn, the refusal then contains the question. */
+/** Throws `thrown` again. If the question already has an answer, or was withdrawn, the thrown fault then contains the question. */
 async function withQuestion(
   services: CommandServices,
   taskId: string,

@@ -13,7 +13,7 @@ export interface SignedIn {
   readonly token: string
   readonly user: User
   readonly position?: Position
-  /** Set when the projection did not catch up in time. */
+  /** Set when the read models did not reach `position` in time. */
   readonly stale?: true
 }
 

@@ -184,8 +184,8 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = requestsOf(asking, { ...issues, slug })
-  // Anybody can write so many comments that some are left out. That only matters if the issue was waiting, or if one of the authors who were left out
-  // may write to the repository.
+  // Anybody can write so many comments that some are left out. The comments that are left out only matter if the issue was waiting, or if one of
+  // their authors may write to the repository.
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
     (leftOut.isAnybody && isWaiting(issues, issue.id)) ||

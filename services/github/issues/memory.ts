@@ -13,7 +13,7 @@ interface Unasked {
 
 /** The memory of one project. If it is lost, more is read again. */
 export interface Memory {
-  /** The rule that the memory was made under. With another rule, it starts empty. */
+  /** The project's rule for issues when the memory was made. With another rule, the memory starts empty. */
   readonly rule: string
   /** The time up to which changed issues were read. ISO 8601. */
   since: string

@@ -1,6 +1,6 @@
 /**
- * Ends connections whose grant a person revoked at the code host. A delivery only says whose token to check, since anybody who knows the webhook's
- * secret can send one: the connection is ended only if the code host itself refuses the token.
+ * Ends connections whose grant a person revoked at the code host. Anybody who knows the webhook's secret can send a delivery, so a delivery only says
+ * whose token to check. The connection is ended only if the code host itself refuses the token.
  */
 import { identity } from '#domain/identity.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -69,7 +69,7 @@ async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<s
     return (await engines.commands.load(identity, account)).state.userId
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
-    // An account with a damaged record does not stop the others.
+    // An account with a damaged record is skipped, so that the other accounts are still handled.
     engines.logger.warn({ err: fault }, 'skipped a revocation of an account that cannot be read')
     return null
   }

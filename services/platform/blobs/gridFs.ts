@@ -93,7 +93,7 @@ async function write(blobs: GridFs, hash: string, bytes: Uint8Array): Promise<vo
     if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
     const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })
     if (isOurs && deletedCount === 0) {
-      // This process was suspended for an hour: another process has removed its chunks as abandoned.
+      // This process must have been suspended for an hour, so that another process has removed the chunks of this blob as abandoned.
       await filesIn(db).deleteOne({ _id })
       throw new EngineUnavailable(blobs.mongo.name)
     }

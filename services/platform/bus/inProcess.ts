@@ -3,7 +3,8 @@ import type { Bus } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { openListeners } from './listeners.ts'
 
-// The most messages that wait in one turn of the event loop; further ones are dropped. Hints may be lost, but memory is limited.
+// The most messages that wait in one turn of the event loop. Further messages are dropped: they are only hints, which may be lost, and they would
+// fill the memory.
 const maxWaiting = 10_000
 
 export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {

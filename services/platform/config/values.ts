@@ -77,7 +77,7 @@ export const unixSocket = z
   .transform((url) => url.slice('unix://'.length))
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sockets of container engines on this machine: `DOCKER_HOST`, else the usual ones of Docker and Podman. */
+/** Sockets of container engines on this machine: the socket that `DOCKER_HOST` names, or else the usual sockets of Docker and Podman. */
 export function engineSockets(env: Environment): readonly string[] {
   const host = env['DOCKER_HOST']
   if (host !== undefined && host !== '')

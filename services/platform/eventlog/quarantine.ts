@@ -1,4 +1,4 @@
-/** Streams that cannot be read: how an operator inspects them, and how one is released after its repair. */
+/** Streams that cannot be read: how an operator inspects such a stream, and how it is released after its repair. */
 import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/registry.ts'

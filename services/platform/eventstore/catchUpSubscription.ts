@@ -14,7 +14,9 @@ export interface Delivering {
   /** The engine's name in reports to `onFault`. */
   readonly engine: string
   readonly after: Position | null
-  /** Resolves with the next events after the cursor when there are any; `null` when the signal was aborted. After a fault it is called again. */
+  /**
+   * Resolves with the next events after `after`, as soon as there are any, or with `null` when the signal was aborted. Is called again after a fault.
+   */
   readonly next: (after: Position | null, signal: AbortSignal) => Promise<Batch | null>
   readonly handle: HandleEvents
   readonly onFault: ReportFault
@@ -39,7 +41,7 @@ export function deliver({ engine, after, next, handle, onFault }: Delivering): S
         cursor = batch.upTo
         batch = null
         pauseMs = firstPauseMs
-        // During a long catch-up, other work must get its turn between batches.
+        // Without this pause, a long catch-up would keep all other work of this process waiting.
         await nextTurn()
       } catch (fault) {
         const where = `after position ${cursor ?? 'none'}`

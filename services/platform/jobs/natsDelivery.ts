@@ -82,7 +82,7 @@ export function deliveryOf(
 
   async function renew(): Promise<void> {
     const began = performance.now()
-    // An answer after the end of the lease is useless.
+    // The wait ends with the lease, because a later answer would be useless.
     const timeoutMs = Math.min(Math.max(deadline - began, retryPauseMs), maxCallMs)
     if (hasEnded || !(await move({ state: 'leased', ...claimed }, timeoutMs))) throw leaseLost()
     await tell(reply, leaseFor(leaseMs), timeoutMs)

@@ -21,7 +21,10 @@ export interface RemoteServer {
   readonly name: string
   readonly url: string
   readonly header: { readonly name: string; readonly value: string } | null
-  /** The access token of a sign-in; `refused` is a token that the server no longer accepts. Throws `McpFault`. */
+  /**
+   * Returns the access token of a sign-in. `refused` is a token that the server no longer accepts, so that a new token is returned. Throws
+   * `McpFault`.
+   */
   readonly token?: (refused?: string) => Promise<string>
   readonly toolsOff: readonly string[]
   readonly network: McpNetwork
@@ -42,7 +45,7 @@ export interface RemoteRequest {
 }
 
 export interface Remote {
-  /** The answer with any status, except for redirects. Throws `McpFault`. */
+  /** Sends a request and returns the answer, whatever its status, unless it is a redirect. Throws `McpFault`. */
   askOnce(request: RemoteRequest, credential?: Credential): Promise<IncomingMessage>
   /** Like `askOnce`, with the credential of the server. Throws `McpFault` also when the credential is refused. */
   ask(request: RemoteRequest): Promise<IncomingMessage>

@@ -118,7 +118,7 @@ function renewing(
   async function renew(place: Omit<Place, 'of'>, refused?: string): Promise<string> {
     const { id, serverId, name } = place
     const { signIn, tokens, token } = await present(place, refused)
-    // Another process has renewed the token while this one waited.
+    // Another process renewed the token while this process waited for its turn.
     if (token !== undefined) return token
     /** Stores the renewed tokens, unless a person signed in or out meanwhile. Signing in and out do not wait for a renewal. */
     const replace = async (fresh: Tokens | null) => {

@@ -72,7 +72,7 @@ export const rpcCalls = {
             from: z.int(),
             to: z.int(),
             executionId: z.string().nullable(),
-            /** The path that the file had when the lines were written, if it was another one. */
+            /** The path that the file had when the lines were written, if it differs from the present path. */
             path: z.string().exactOptional(),
             /** The `lineHash` of each line; left out when there are too many lines. */
             hashes: z.array(z.string()).readonly().exactOptional(),

@@ -4,7 +4,7 @@ import { cryptography } from './cryptography.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
 
 /**
- * The hash under which the record was sealed: its `meta.hash` if that can be read, else the one that the next event of its stream names. `undefined`
+ * The hash under which the record was sealed: its `meta.hash` if that can be read, else the hash that the next event of its stream names. `undefined`
  * when neither exists.
  */
 export async function hashIn(

@@ -5,7 +5,7 @@ import { within, withinOr } from '#platform/async/timeLimit.ts'
 import type { Logger } from '#platform/log.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** The questions that a place may ask about the sealed log. */
+/** The questions about the sealed log that a second place may ask before it takes a seal. */
 export interface SealedLogView {
   readonly identity: LogIdentity
   /** Proves that the tree of the older size is a prefix of the tree of the newer size; `undefined` when there is no such proof. */

@@ -24,7 +24,7 @@ const maxParts = 4
 const shortLog = 500
 /** How long replaced generations are kept, in milliseconds. No call that reads a generation takes longer. */
 const keptMs = 15_000
-/** How long to wait for a thread to stop by itself, which it does between two batches. */
+/** How long to wait for a thread to stop by itself. A thread stops between two batches. */
 const stopTimeoutMs = 5_000
 
 /** Does the work in threads, each of which opens its own engines by the configuration. A short log is folded in this thread with `atHand`. */

@@ -76,7 +76,7 @@ export interface PayingAccount {
   readonly service: string
 }
 
-/** Rewords an error for an account that is not the server's: says whose key was used, and what to do. */
+/** Rewords `error` if `account` pays instead of the server: says whose key was used, and what to do. */
 export function toldTo(account: PayingAccount | null, error: AgentError): AgentError {
   const message = account === null ? undefined : ownKeySentence(account, error)
   return message === undefined ? error : { ...error, message }
@@ -91,7 +91,7 @@ function ownKeySentence(
   const place = payer === 'person' ? 'Settings, Agents and Keys' : "the project's settings, Models"
   const replace = `Replace or remove it under ${place}.`
   const answered = httpStatus === null ? '' : ` (${httpStatus})`
-  // The sentence about the server's key ends with the words of the service in brackets.
+  // `message` is a sentence about the server's key that ends with the words of the service in brackets. Only these words are used.
   const said = inBrackets(/\. \((.+)\)$/s.exec(message)?.[1] ?? '')
   switch (code) {
     case 'unauthorized':

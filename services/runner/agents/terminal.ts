@@ -24,8 +24,8 @@ const sequences = new RegExp(
 export const compacted = 'The conversation had grown long and was summarized.'
 
 /**
- * Converts events to terminal text, and remembers which tools are running. Each result is empty or ends with a line break, except for the mark after
- * a command's output.
+ * Makes a function that converts events to terminal text, and that remembers which tools are running. Each result is empty or ends with a line break,
+ * except for the mark after a command's output.
  */
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
@@ -138,7 +138,7 @@ function finishLines(tool: ToolStarted, finished: ToolFinished, lastCommand: str
   return `${green('✎')} ${isWhole ? 'Wrote' : 'Edited'} ${target}${counts}`
 }
 
-/** A number of lines with its sign; empty for none. */
+/** The number `lines` behind its sign, coloured by `painted` and with a blank in front; empty when the number is 0. */
 function count(lines: number, sign: string, painted: (text: string) => string): string {
   return lines === 0 ? '' : ` ${painted(`${sign}${lines}`)}`
 }

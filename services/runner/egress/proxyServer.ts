@@ -101,7 +101,7 @@ interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
   readonly traffic: { connections: number; sent: number; received: number }
-  /** How many destinations were refused since the last one that was reached. */
+  /** How many destinations were refused since a destination was last reached. */
   refusedInRow: number
   /** The destination of each tunnel that ends in this proxy. */
   readonly destinations: WeakMap<Duplex, Destination>

@@ -36,7 +36,7 @@ export interface Environment {
   readonly isDefaultBranch: boolean
   /** Whether nothing has run in the workspace yet, apart from a setup: no turn and no command. */
   readonly isUntouched: boolean
-  /** Whether the workspace also has no work of an earlier task, so that other tasks may use what the setup leaves. */
+  /** In addition to `isUntouched`: whether the workspace has no work of an earlier task either, so that other tasks may use what the setup leaves. */
   readonly mayBeKept: boolean
 }
 

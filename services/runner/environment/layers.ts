@@ -84,7 +84,7 @@ export async function keepLayer(
   for (const old of [...(same ?? []), ...beyond]) await removeLayer(old.dir, path)
 }
 
-/** Finds the newest layer of a project with one of `keys`, the first of which is preferred. The layer then counts as used now. */
+/** Finds a layer of a project: the newest layer with the first of `keys`, or else with the next of them. The found layer then counts as used now. */
 export async function findLayer(
   root: string,
   projectId: string,

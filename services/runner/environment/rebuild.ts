@@ -93,7 +93,7 @@ async function rebuild(deps: ExecutionDeps, request: Request, stop: Stopping): P
 const failure = (reason: string) =>
   ProjectEnvironmentFailed.of({ code: 'interrupted', usesEarlier: false }, { reason, log: '' })
 
-/** Makes a workspace and runs the setup in it, which records its own outcome. Returns a failure if the setup could not begin. */
+/** Makes a workspace and runs the project's setup in it. The setup records its own outcome. Returns a failure if the setup could not begin. */
 async function setUpNewWorkspace(
   deps: ExecutionDeps,
   { projectId, ownerId, taskId }: Request & { readonly taskId: string },

@@ -22,7 +22,7 @@ export async function unmarkAhead(root: string, taskId: string): Promise<void> {
   await rm(markerOf(root, taskId), { force: true })
 }
 
-/** Removes a workspace with its mark. Nothing may run in it. */
+/** Removes a workspace with its marker file. Nothing may run in the workspace. */
 export async function removeAhead(
   { root, path }: Pick<WorkspaceDeps, 'root' | 'path'>,
   taskId: string,

@@ -43,7 +43,10 @@ export async function withRecord(deps: TaskRecordDeps, taskId: string, body: str
   return `${body.trimEnd()}\n\n---\n\n${record}${sealed}${key}\n`.trimStart()
 }
 
-/** The line about the key. It links to the verifier, unless the address is a loopback address, which nobody outside of this machine can open. */
+/**
+ * The line that names the key with which people can check the record. The line links to the verifier, unless the address is a loopback address, which
+ * nobody outside of this machine can open.
+ */
 function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, fingerprint: string): string {
   const isReachable = publicAddress !== null && !isLoopback(new URL(publicAddress).hostname)
   const verifier = isReachable

@@ -15,7 +15,7 @@ export interface Watched {
   readonly counted?: () => Promise<Counted>
 }
 
-/** Watches until `stop` is called; `exceeded` may be called more than once. */
+/** Watches the memory and the time that a sandbox takes, until `stop` is called. `exceeded` may be called more than once. */
 export function watchLimits(
   limits: Pick<SandboxLimits, 'memoryBytes' | 'wallMs'>,
   { roots, counted = async () => 'unknown' }: Watched,

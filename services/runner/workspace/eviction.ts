@@ -175,7 +175,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
         if (!isOfUse(relative(root, dir))) await removeMirror(options, { dir, bytes: 0 }, idleMs)
     },
     async make(request) {
-      // A workspace must not be made while it is being removed.
+      // `clear` may be removing the task's workspace, which must not be made again before it is gone.
       await clearing?.catch(options.onFault)
       await options.runsCounted?.()
       if (measured === undefined) await measureBeside()

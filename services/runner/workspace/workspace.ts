@@ -255,7 +255,7 @@ export async function markUntouched({ dir }: Workspace, origin: Origin): Promise
   await writeFile(untouchedMarker(dir), origin)
 }
 
-/** Records that a turn or a command begins in the workspace, before it does. */
+/** Records that something runs in the workspace. Must be called before a turn or a command begins. */
 export function markTouched({ dir }: Workspace): void {
   // Synchronous, as it takes microseconds and each turn waits for it.
   rmSync(untouchedMarker(dir), { force: true })

@@ -38,7 +38,7 @@ export interface Workspaces {
   has(taskId: string): Promise<boolean>
   /** Returns the present workspace of a task, in which a run may be working. Throws when it cannot be read. */
   read(taskId: string, mirror: MirrorPlace): Promise<Workspace | undefined>
-  /** Makes a workspace, or finds the existing one, so it can be called repeatedly. Throws `GitFault` and file system errors. */
+  /** Makes a workspace, or finds the existing one, so that a call can be repeated. Throws `GitFault` and file system errors. */
   make(request: Omit<PrepareRequest, Bound | 'owner'>): Promise<PrepareResult>
   /**
    * Renames the branch of a workspace that was made before its task had a title. No agent may have had a turn in it. Returns the changed workspace.

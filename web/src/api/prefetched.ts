@@ -9,7 +9,7 @@ const freshMs = 5_000
 /** How many of the newest tasks are prefetched. */
 export const prefetchedTasks = 50
 
-/** The part of a response that is used. */
+/** The members of a `Response` that a prefetched answer needs. */
 export type Answer = Pick<Response, 'status' | 'text'> & { readonly headers?: Headers }
 
 /** The reads that were sent, each with the time at which it was sent, under the key that `keyOf` makes. */

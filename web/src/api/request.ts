@@ -12,7 +12,7 @@ export interface ApiCall {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
-  /** For a write that may be retried: the server executes it once per key. */
+  /** The key of a write that may be retried: the server executes the write once per key. */
   readonly key?: string
   /** Whether the request continues when the page is closed. */
   readonly keepalive?: boolean

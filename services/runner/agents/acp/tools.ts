@@ -32,7 +32,7 @@ const targets: Targets = {
   paths: new Set(paths),
 }
 
-/** Adds a later description of a tool call to an earlier one. Values of the later one win, except for the title. */
+/** Adds `now`, a later description of a tool call, to the description `before`. The values of `now` win, except for the title. */
 export function mergedTool(before: Tool, { title: _renamed, ...now }: Tool): Tool {
   const said = Object.entries(now).filter(([, value]) => value !== undefined && value !== null)
   return { ...before, ...Object.fromEntries(said) }

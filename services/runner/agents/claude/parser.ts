@@ -237,7 +237,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
     if (block.type === 'other') return []
     if (block.type === 'tool_use' && askingTools.has(block.name)) return []
     if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
-    // The result line reports the same API error again.
+    // An API error is left out here, because the result line reports it again.
     if (line.is_api_error_message === true) return []
     const text = block.type === 'text' ? block.text : block.thinking
     if (parent !== null)

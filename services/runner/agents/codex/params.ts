@@ -8,7 +8,7 @@ export const initialization = {
   capabilities: { experimentalApi: true, requestAttestation: false },
 }
 
-/** The settings for a mode. In the sandbox codex may do anything without asking, unless the person wants a plan first or wants to be asked. */
+/** The approval policy for a mode. In the sandbox codex may do anything without asking, unless the person wants a plan first or wants to be asked. */
 const approvalPolicy = (mode: AgentMode) => (mode === 'free' ? 'never' : 'untrusted')
 
 interface Thread {

@@ -113,7 +113,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
 
 function called(state: State, line: ToolCallLine): AgentEvent[] {
   const call = toolCallOf(line.tool_call)
-  // An id may contain a line break.
+  // An id may contain a line break, so white space in the id is replaced.
   const toolId = line.call_id.replaceAll(/\s+/g, '/')
   const known = state.tools.get(toolId)
   const started = known ?? toolStarted(toolId, call, state.workspace)

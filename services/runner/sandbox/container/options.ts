@@ -23,7 +23,7 @@ export interface ContainerOptions {
 /** The label by which a runner's containers are found again. */
 export const runnerLabel = 'flightdeck.runner'
 
-/** The mount of a file or folder that the engine can see. Throws `RangeError` when it cannot. */
+/** The mount of the file or folder `path` at `target`. Throws `RangeError` when the engine cannot see `path`. */
 export function engineMount(
   { shared }: Pick<ContainerOptions, 'shared'>,
   path: string,

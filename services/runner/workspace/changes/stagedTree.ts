@@ -8,7 +8,7 @@ import type { ScratchIndex, TreeDifferences, TreePath } from './indexDifferences
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
 export interface StageRequest extends WorkspaceGit {
-  /** Where the objects are written; the private git directory by default. */
+  /** The environment that tells git where to write objects; they go into the private git directory by default. */
   readonly env?: Readonly<Record<string, string>>
   /** The time limit of each git call; 300 s by default. */
   readonly timeoutMs?: number

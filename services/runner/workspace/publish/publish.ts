@@ -134,7 +134,7 @@ async function workflowFiles(
   return (await gitText(git, { gitDir, args })).split('\0').filter((path) => path !== '')
 }
 
-/** The most rebases, since others may push again in the meantime. */
+/** How often the work is rebased at most. Others may push again during each rebase. */
 const maxRebases = 3
 
 async function pushOnTop(

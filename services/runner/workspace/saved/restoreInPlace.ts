@@ -11,7 +11,7 @@ import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } fr
 
 /** The arguments of a restore. While the restore runs, nothing else may run in the workspace. */
 export interface RestoreInPlaceRequest extends WorkspaceGit {
-  /** The `PATH` for the one command that is not git. */
+  /** The `PATH` in which a restore finds the only program that it runs besides git. */
   readonly path: string
   /** A commit or tree in the private git directory. */
   readonly target: string
@@ -34,7 +34,10 @@ export type RestoreInPlaceResult =
   /** The folder is too large. The sentence can be shown to the person. */
   | { readonly kind: 'too_large'; readonly message: string }
 
-/** Restores the files. An interrupted restore is repeated as a whole. The branch, and the agent's own `.git`, stay. Throws `GitFault`. */
+/**
+ * Restores the files of `target` in the workspace. An interrupted restore is repeated as a whole. The branch, and the agent's own `.git`, stay as
+ * they are. Throws `GitFault`.
+ */
 export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<RestoreInPlaceResult> {
   const { git, workspace, path } = request
   return withScratchIndex(workspace, async (index) => {

@@ -11,7 +11,7 @@ import { rootReducer } from '../../state/rootReducer.ts'
 export interface Deletion {
   readonly kind: 'task' | 'project'
   readonly id: string
-  /** The toast that offers to undo the deletion. */
+  /** The id of the toast that offers to undo the deletion. */
   readonly noticeId: string
   /** Whether the deletion was sent to the server, so that it cannot be undone. */
   readonly isSent: boolean

@@ -6,7 +6,7 @@ import { useImageAddressesQuery } from './imagesApi.ts'
 
 export interface Addressed {
   readonly picture: Picture
-  /** The address of the picture; `null` while it is being fetched, and when the picture cannot be shown. */
+  /** The address of the picture; `null` while the address is being fetched, and when the picture cannot be shown. */
   readonly url: string | null
   readonly missing: boolean
   /** The caller must call this when `url` fails to load. */

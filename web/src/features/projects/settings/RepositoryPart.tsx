@@ -47,7 +47,7 @@ export function RepositoryPart({ projectId, settings }: ProjectSettingsProps) {
   )
 }
 
-/** The differences other than the submodules, which have a list of their own. */
+/** The differences from a plain clone, except for the submodules, which have a list of their own. */
 function factLines(repository: ShownRepository): readonly string[] {
   const { lfs, filters, shallow, plain } = repositoryTexts
   const facts = cloneDifferences(repository, { lfs, filters, shallow })

@@ -275,7 +275,7 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
   )
 }
 
-/** Waits for a call, and shows a toast when it fails. */
+/** Returns a function that waits for a call, shows a toast when the call fails, and says whether it succeeded. */
 function useIsDone() {
   const dispatch = useDispatch()
   return async (call: PromiseLike<{ readonly error?: unknown }>, failure: string): Promise<boolean> => {

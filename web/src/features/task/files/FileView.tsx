@@ -1,4 +1,4 @@
-/** One file: its path and tools, and its content or the reason why that is not shown. */
+/** One file: its path and tools, and its content or the reason why the content is not shown. */
 import { ArrowLeft, Copy, Download, Share } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import type { TaskFile } from '#domain/api/taskFiles.schema.ts'

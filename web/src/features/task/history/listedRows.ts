@@ -169,7 +169,10 @@ export function currentRow(rows: readonly ListedRow[], revision: number, index: 
   return current
 }
 
-/** When a row happened: the revision of its event, or of the event before it, and for output the index of the item. */
+/**
+ * The place of a row in the history. An event has its own revision. A piece of output has the revision of the event before it, and the index of the
+ * item.
+ */
 function placeOf(listed: ListedRow): { readonly revision: number; readonly index: number } | undefined {
   if (listed.kind === 'row') return { revision: listed.row.revision, index: -1 }
   if (listed.kind !== 'piece') return undefined

@@ -1,4 +1,4 @@
-/** The search in the output, and its current match. */
+/** The search in a task's terminal output, and its current match. */
 import { useState } from 'react'
 import { createFinder, type Match } from './log/findInLines.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'

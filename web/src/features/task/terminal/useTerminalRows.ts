@@ -64,7 +64,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
     following,
   })
 
-  // A row in collapsed output exists only after its command was expanded, which takes a render.
+  // A row in collapsed output exists only after its command was expanded, which takes a render. Until then, `revealing` keeps the line to scroll to.
   const [revealing, setRevealing] = useState<{ readonly id: number } | null>(null)
   useEffect(() => {
     if (revealing === null) return
@@ -99,7 +99,10 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
 
 type IdOf = (row: number) => number | undefined
 
-/** Looks up lines and rows of the terminal as it was last rendered. The functions never change: new ones would lay out all rows again. */
+/**
+ * Makes functions that look up lines and rows of the terminal as it was last rendered. The functions never change, because new functions would make
+ * the list lay out all rows again.
+ */
 function createRowReader() {
   let lines: readonly TerminalLine[] = []
   let rowLayout: VisibleRows | undefined

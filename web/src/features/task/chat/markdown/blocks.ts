@@ -1,6 +1,6 @@
 /** Prepares Markdown for the parser: growing text is split into blocks, and numbered listings of agents become code blocks. Pure. */
 
-/** Matches text that must be parsed as a whole: link definitions apply anywhere, and HTML may continue after an empty line. */
+/** Matches Markdown that cannot be split into blocks: link definitions apply anywhere, and HTML may continue after an empty line. */
 const reachesFar = /^[ \t>*+\-\d.)]*(?:\[[^\]\n]+\]:|<)/m
 /** A line that starts a new block after an empty line. Indented lines and list items may continue the block before. */
 const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/

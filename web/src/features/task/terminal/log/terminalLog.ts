@@ -74,7 +74,10 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
 
   const change = (next: Partial<TerminalView>) =>
     set({ ...read(), ...next, shell: writer.shell, change: read().change + 1 })
-  /** Whether there is output above the first line, after some lines may have been dropped. */
+  /**
+   * The new value of `earlier`: whether there is output above the first line. `known` is the last value, and `dropped` says whether lines were just
+   * dropped.
+   */
   const above = (known: TerminalView['earlier'], dropped: boolean): TerminalView['earlier'] => {
     if (!dropped && known === 'none') return 'none'
     if (readEarlier === undefined || writer.lines.length >= maxLines) return 'gone'
