@@ -30,7 +30,7 @@ const abilities = {
   /** Sentences that say which files of the repository were left out, and why. */
   notes: z.array(z.string()),
 }
-/** Defaults to the agent of the task, or for a project to the default agent. */
+/** The agent whose abilities are listed: by default the task's agent or, for a project, the default agent. */
 const agent = AgentName.optional()
 const branch = branchName('Select a branch.').optional()
 

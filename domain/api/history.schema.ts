@@ -43,7 +43,7 @@ const TaskEventItem = z.object({
 /** For an event of the terminal's stream: the revision of the task's last event before it. */
 const follows = z.number()
 
-/** Terminal output, as `terminal_output` carries it. */
+/** Terminal output, in the form of the socket's message `terminal_output`. */
 export const OutputItem = z.object({
   kind: z.literal('output'),
   follows,

@@ -30,7 +30,7 @@ export const askRight = async (
   account: IssueRequest['author'],
 ): Promise<RepositoryRight> => (await toldRight(deps, of, account, { projectId: document.id })) ?? 'none'
 
-/** Whether one of these accounts may write to the repository. */
+/** Whether any of `accounts` may write to the repository. */
 export async function mayAnyWrite(
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   of: RightsIn,

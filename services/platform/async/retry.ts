@@ -26,7 +26,7 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
   }
 }
 
-/** Pauses that double up to `longestMs`, as long as the next one would end within `patienceMs` of this call. */
+/** Pauses that double up to `longestMs`, as long as the next pause would end within `patienceMs` of this call. */
 export function backOff(limits: {
   readonly firstMs: number
   readonly longestMs: number

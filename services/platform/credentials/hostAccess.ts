@@ -9,8 +9,8 @@ import { alone } from '../async/alone.ts'
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
   /**
-   * An access token that is valid for at least one more minute. Throws `github_not_connected` when there is none, or when an expired one can never be
-   * renewed, and the host's fault when it cannot be renewed now.
+   * An access token that is valid for at least one more minute. Throws `github_not_connected` when there is no token, or when an expired token can
+   * never be renewed. Throws the host's fault when the token cannot be renewed now.
    */
   tokenOf(userId: string): Promise<string>
   /** Revokes the person's tokens at the code host, and then deletes them here. */

@@ -150,8 +150,8 @@ export function openSqlite({
 }
 
 /**
- * Writes the current content of a database into a new file (mode 0600), without free pages and write-ahead log. Others may continue to write. Throws
- * like `openSqlite`.
+ * Writes the current content of a database into a new file (mode 0600), without free pages and write-ahead log. Other connections may write
+ * meanwhile. Throws like `openSqlite`.
  */
 export function copySqlite(from: string, to: string): void {
   try {

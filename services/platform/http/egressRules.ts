@@ -110,7 +110,7 @@ function plainHost(host: string): string {
     .replace(/\.$/, '')
 }
 
-/** The rules that match a destination; if there are none, it may not be reached. */
+/** The rules that match a destination. Without a matching rule, the destination may not be reached. */
 export function rulesFor(rules: readonly Rule[], host: string, port: number): readonly Rule[] {
   return rules.filter(
     (rule) =>

@@ -91,8 +91,8 @@ export interface Mounting {
 }
 
 /**
- * Middleware for routes below a prefix: validates the input, and responds with the call's status. Other paths pass. A request without a token, for a
- * call that requires one, is refused before its input is validated.
+ * Middleware for routes below a prefix: validates the input, and responds with the call's status. Requests for other paths are passed on. A request
+ * without a token, for a call that requires one, is refused before its input is validated.
  */
 export function mount<S>(
   prefix: string,

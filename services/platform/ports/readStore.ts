@@ -111,7 +111,7 @@ export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' |
 }
 
 export interface ReadStore {
-  /** The current catalog; `emptyCatalog` before the first one. */
+  /** The current catalog; `emptyCatalog` before the first catalog was stored. */
   catalog(): Promise<Catalog>
   /** Replaces the catalog of the previous revision atomically; false when another writer was faster. */
   replaceCatalog(next: Catalog): Promise<boolean>

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 
 export interface ListeningPort {
   readonly port: number
-  /** The name of a process that listens, which it chose itself; `null` when it is not known. */
+  /** The name that a listening process gave to itself; `null` when the name is not known. */
   readonly process: string | null
 }
 

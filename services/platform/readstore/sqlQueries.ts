@@ -46,7 +46,7 @@ export function indexSql(collection: string, fields: readonly string[]): string 
   )
 }
 
-/** The query for a page of bodies, which an index can serve completely if there is a suitable one. */
+/** The query for a page of bodies. A suitable index can serve this query completely. */
 export function findSql(table: Table, { where, sort, limit, after }: Find): Query {
   const conditions = conditionsOf(table, where)
   const field = valueOf(table, sort.field)

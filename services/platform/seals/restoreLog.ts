@@ -49,7 +49,7 @@ export async function restoreLog(restoring: Restoring, above = 0): Promise<LogId
   return next
 }
 
-/** Whether one of these keys of the log signed the tree for the restore's epoch. */
+/** Whether any of `keys`, which are keys of the log, signed the tree for the restore's epoch. */
 export function isRestoreSigned(
   identity: LogIdentity,
   tree: RestoredTree,

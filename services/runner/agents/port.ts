@@ -85,7 +85,7 @@ export type McpServerForAgent = {
       readonly kind: 'stdio'
       readonly command: string
       readonly args: readonly string[]
-      /** Variables for the server, which the agent's environment has as well. */
+      /** Variables for the server. The agent's environment has these variables as well. */
       readonly env: Readonly<Record<string, string>>
     }
 )
@@ -268,7 +268,7 @@ interface BrokerAccess {
 export interface LaunchRequest {
   /** The CLI's path in the sandbox. */
   readonly binary: string
-  /** The session. The id of a new one is a proposal: the `session` event has the id that the agent chose. */
+  /** The session. The id of a new session is only a proposal: the `session` event has the id that the agent chose. */
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
   /** The chosen model, passed on only when the agent accepts it; `null` leaves the choice to the agent. */
   readonly model: string | null

@@ -118,7 +118,7 @@ function pythonOf({ paths, texts }: RepositoryFiles): PackageManager | false {
     )
   if (paths.has('requirements.txt'))
     return found('requirements.txt', 'Python packages', 'pip install -r requirements.txt')
-  // A pyproject.toml without one of these tables only configures tools.
+  // A pyproject.toml without the table `project` or `build-system` only configures tools.
   const isPackage = /^\[(?:project|build-system)\]/m.test(texts.get('pyproject.toml') ?? '')
   return isPackage && found('pyproject.toml', 'A Python package', 'pip install -e .')
 }

@@ -37,7 +37,7 @@ export interface Packing {
   /** Ends the packing early. */
   readonly signal: AbortSignal
   readonly leftOut: (name: string) => void
-  /** Throws `NotKept` when no more may be written. */
+  /** Called with the size of the archive before more is written to it. Throws `NotKept` when the archive must not grow further. */
   readonly mayWrite: (bytes: number) => void
 }
 

@@ -90,7 +90,7 @@ export async function* filteredArchive(
   await reader.drain()
 }
 
-/** Stands for a file with a secret in its name or in the target of its link. */
+/** Names a file with a secret in its name or in the target of its link, without repeating the secret. */
 const unnamed = 'a file with a secret in its name'
 
 const typeAt = 156

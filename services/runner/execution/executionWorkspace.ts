@@ -23,7 +23,7 @@ import { reachRepository, refreshReached, type RepositoryAccess } from './reposi
 import { recordRestored, restoreTask } from './restore.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
-  /** The session that the agent resumes; `null` for a new one. */
+  /** The session that the agent resumes; `null` for a new session. */
   readonly session: string | null
 }
 

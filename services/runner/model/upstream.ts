@@ -40,7 +40,7 @@ export interface BrokerFault {
 }
 
 export interface Upstream {
-  /** Answers or refuses, and resolves when the exchange is over. If this throws, the broker ends the exchange. */
+  /** Answers or refuses the request of `exchange`. Resolves when the exchange is over. If this throws, the broker ends the exchange. */
   answer(exchange: Exchange): Promise<void>
   close(): void
 }

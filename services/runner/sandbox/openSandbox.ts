@@ -17,7 +17,7 @@ export interface OpenedSandbox {
   readonly notice: string | null
   /** Why only the scripted model may run in the sandbox, in a sentence; `null` when real models may run. */
   readonly onlyScripted: string | null
-  /** A sentence for each guarantee of a sandbox that this one does not give. */
+  /** A sentence for each guarantee that a sandbox usually gives but this sandbox does not. */
   readonly shortcomings: readonly string[]
   /** If there is a sandbox: sentences about how memory is counted, and which of the host's toolchains it shows. */
   readonly about: readonly string[]

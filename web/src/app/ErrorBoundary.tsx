@@ -18,7 +18,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   private gone: AbortController | null = null
 
-  // A chunk is missing after a deployment or while offline. The page shows the error until the server answers, then it reloads itself.
+  // After a deployment or while offline, a chunk may be missing. The page then shows the error until the server answers, and reloads itself.
   override componentDidCatch(error: unknown) {
     if (!isMissingChunk(error)) return
     this.gone = new AbortController()

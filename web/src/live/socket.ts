@@ -135,7 +135,7 @@ async function joinTask(
   taskId: string,
   last: Position | null,
 ): Promise<JoinAnswer> {
-  // The socket would queue a join and send it after reconnecting, but rooms are joined again then anyway.
+  // The socket would queue the join and send it after reconnecting, when the client joins its rooms again anyway.
   if (!socket.connected) return notAnswered
   try {
     return await socket.timeout(joinTimeoutMs).emitWithAck('join_task', taskId, last)

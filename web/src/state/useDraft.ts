@@ -45,7 +45,7 @@ export function useDraft(
 }
 
 function storeDraft(drafts: Drafts, place: string, text: string): void {
-  // Read again, because another tab may have written meanwhile.
+  // The drafts are read again, because another tab may have written drafts meanwhile.
   const { [place]: _before, ...others } = recall(drafts)
   const all = Object.entries(text === '' ? others : { ...others, [place]: text })
   remember(drafts, Object.fromEntries(all.slice(-maxDrafts)))

@@ -57,7 +57,7 @@ interface State {
   phase: 'new' | 'opening' | 'ready' | 'broken'
   session: string
   model: string
-  /** Our requests that wait for the agent's answers. */
+  /** Our requests that the agent has not answered yet. */
   readonly asked: Map<RequestId, Asked>
   lastId: number
   /** The first message, kept until the agent has a session. */

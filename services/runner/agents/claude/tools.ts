@@ -120,7 +120,7 @@ function imagesIn(content: ToolResult['content']): readonly string[] {
 
 const Report = z.array(z.object({ type: z.literal('text'), text: z.string() }))
 
-/** The report that a sub-agent wrote; `undefined` when these details are not a sub-agent's. */
+/** The report that a sub-agent wrote; `undefined` for the details of any other tool. */
 function reportOf({ agentId, content }: z.infer<typeof Details>): string | undefined {
   const report = Report.safeParse(agentId === undefined ? undefined : content)
   return report.success ? report.data.map(({ text }) => text).join('\n') : undefined

@@ -30,7 +30,7 @@ export async function layOut(
   await Promise.all(files.map(([name, line]) => writeFile(join(gitDir, name), `${line}\n`)))
 }
 
-/** The configuration of every repository of ours. */
+/** The git configuration of every repository that the runner makes. */
 export const repositoryConfig = `[core]
 repositoryformatversion = 0
 filemode = true

@@ -12,7 +12,7 @@ interface ToastProps {
   readonly message: string | undefined
   /** Milliseconds until it disappears. */
   readonly duration: number
-  /** An action such as Undo. */
+  /** The button in the toast, such as Undo. */
   readonly action: { readonly label: string; readonly onClick: () => void } | undefined
   readonly closeLabel: string
   readonly onClose: () => void

@@ -7,7 +7,7 @@ export function MiddleCut({ children }: { readonly children: string }) {
   const cut = children.length > 2 * tailLength ? children.length - tailLength : 0
   return (
     <span className="flex min-w-0" title={children}>
-      {/* Without room for both parts, the last one is truncated too. */}
+      {/* Without room for both parts, the last part is truncated too. */}
       <span className="truncate">{children.slice(0, cut)}</span>
       <span
         className={classes(

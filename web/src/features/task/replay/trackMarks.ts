@@ -8,7 +8,7 @@ export interface Placed {
   readonly percent: number
 }
 
-/** The items at least `gap` percent of the width after the previous item that is kept; the others are left out. */
+/** Keeps each item that is at least `gap` percent of the width after the last kept item, and leaves the other items out. */
 export function spread<Item extends { readonly percent: number }>(
   placed: readonly Item[],
   gap: number,

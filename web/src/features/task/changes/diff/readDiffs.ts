@@ -26,7 +26,7 @@ const largeAlone = 20_000
 /** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */
 const manyLines = 40_000
 const largeInMany = 800
-/** No person writes a line of more characters than this; a file with such a line is only shown on request too. */
+/** No person writes a line of more characters than this. A file with such a line is only shown on request. */
 const maxWrittenLength = 20_000
 
 export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {

@@ -62,5 +62,5 @@ const changesApi = api.injectEndpoints({
   }),
 })
 
-/** The API call for lines of a file, which only the changes need. */
+/** The API call for lines of a file. Only the panel of changes needs this call. */
 export const { useLazyFileLinesQuery } = changesApi

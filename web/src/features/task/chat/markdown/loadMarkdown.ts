@@ -8,5 +8,5 @@ export async function loadMarkdown(): Promise<typeof MarkdownChunk> {
   return chunk
 }
 
-/** The chunk, if it is already loaded. `lazy` would briefly show the literal text even then. */
+/** The chunk, if it is already loaded. React's `lazy` would briefly show the literal text even for a loaded chunk. */
 export const loadedMarkdown = (): typeof MarkdownChunk | undefined => chunk

@@ -26,7 +26,7 @@ const decorations: Readonly<Record<string, string>> = {
   hidden: 'invisible',
 }
 
-/** The styled spans of a line that starts with these colour codes. Their text is plain and never markup. */
+/** The styled spans of `text`. `start` has the colour codes that apply where `text` begins. The text of a span is plain and never markup. */
 export function spansOf(start: string, text: string): readonly Span[] {
   if (start === '' && !text.includes('\u001B')) return [{ text, className: '' }]
   return Anser.ansiToJson(start + text, { json: true, remove_empty: true, use_classes: true }).map(
