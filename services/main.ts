@@ -24,7 +24,7 @@ import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, startNotices, type Agents } from '#platform/connectedRunners.ts'
 import { processName } from '#platform/telemetry/setUpTelemetry.ts'
 
-/** A part that runs until it is stopped; `stop` resolves when all of its work has ended. */
+/** A part of the product that runs until it is stopped. `stop` resolves when all work of the part has ended. */
 interface Running {
   stop(): Promise<void>
 }

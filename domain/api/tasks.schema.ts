@@ -233,7 +233,7 @@ export const createTask = defineWrite(taskRoutes.createTask, {
     projectId: required('Please select a project', 100).pipe(ProjectId),
     branch: branchName('Please select a branch'),
     codexModel: modelName.nullable().optional(),
-    /** One of the levels that the agent reports for its model. */
+    /** How hard the agent thinks: one of the levels that the agent reports for its model. */
     effort: effortName.nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default(defaultAgent),

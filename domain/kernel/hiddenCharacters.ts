@@ -1,4 +1,4 @@
-/** Finds characters that can make a line look different from its content: invisible ones, and ones that change the writing direction. */
+/** Finds characters that can make a line look different from its content: invisible characters, and characters that change the writing direction. */
 
 /** Visible text, or one hidden character by its code point (`U+202E`). */
 export type ShownPart =

@@ -183,7 +183,7 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
   }
 }
 
-/** Progress is recorded at most once a day, not for every change. After a restart, the changes of at most one day are read again. */
+/** How far issues were read is recorded at most once a day, not for every change. After a restart, the changes of at most one day are read again. */
 const noteEveryMs = 24 * hourMs
 
 function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {

@@ -47,7 +47,7 @@ export interface BundleSource {
   readonly headsCheckpoint: string
   /** The events, stream by stream, each stream from revision 0 on. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
-  /** The proofs that the bundle gets for an event. The last event of each stream needs both proofs. */
+  /** The proofs that the bundle gets for an event. The last event of each stream needs both `inLog` and `atEnd`. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>
   /** The state in which the server finds a blob. */
   readonly stateOf: (blob: string, stream: string) => Promise<BlobState>

@@ -262,7 +262,7 @@ async function deleteEach<D extends ViewDocument & { readonly order: string }>(
     }
 }
 
-/** Resolves when the read models contain the deletion; before that, they may lack documents that must be found. */
+/** Resolves when the read models contain the deletion. Before that, the read models may lack documents that the erasure has to find. */
 async function folded(
   { projected }: Pick<ErasureEngines, 'projected'>,
   { position }: AnyRecorded,

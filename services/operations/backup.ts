@@ -43,7 +43,7 @@ export class BackupRefused extends Error {
   override readonly name = 'BackupRefused'
 }
 
-/** The arguments of backup and restore. `config.dataDir` is the folder to copy, or the one to create. */
+/** The arguments of backup and restore. `config.dataDir` is the folder that a backup copies, or that a restore creates. */
 export interface BackupWork {
   readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey' | 'seals'>
   readonly logger: Logger
@@ -182,8 +182,8 @@ async function copySeals(from: string, to: string): Promise<boolean> {
 }
 
 /**
- * Puts the seals of the backup where the restored product expects them. If that is outside of the data folder, an existing file stays, since it has
- * newer seals too.
+ * Puts the seals of the backup where the restored product expects them. If this place is outside of the data folder, an existing file of seals stays,
+ * since it has newer seals too.
  */
 async function keepSeals(file: string, part: string, target: string): Promise<readonly string[]> {
   if (isInside(file, target)) return []

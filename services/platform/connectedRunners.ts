@@ -50,7 +50,7 @@ export interface Agents {
    * reported yet.
    */
   whyNone(name: AgentName): string | null
-  /** Whether a key is all that the agent lacks, and somebody who would pay for its run has one. */
+  /** Whether the agent lacks nothing but a key, and somebody who would pay for its run has a key. */
   runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>
   stop(): void
 }

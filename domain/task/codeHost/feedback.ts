@@ -46,8 +46,8 @@ export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send
 }
 
 /**
- * Records new feedback, and sends it to the agent at once if the project's rule and the limits allow this. Both are one decision, so that no crash
- * can come between them.
+ * Records new feedback, and sends it to the agent at once if the project's rule and the limits allow this. Recording and sending are one decision, so
+ * that no crash can come between them.
  */
 function receiveFeedback(
   state: LiveTask,

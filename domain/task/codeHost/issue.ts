@@ -59,7 +59,7 @@ export interface IssueWords {
   readonly comment: string | null
 }
 
-/** The most characters of each quoted text. All of them together are shorter than the longest message. */
+/** The most characters of each quoted text. All quoted texts together are shorter than the longest message. */
 const most = { title: 300, body: 24_000, comment: 12_000 }
 
 const caution =

@@ -45,7 +45,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.body = asked(ctx, host).answer
   })
 
-  // The local code host has no rules for branches. Only the extension of tests (see host.ts) has some.
+  // The local code host has no rules for branches. Only the extension of tests (see host.ts) has rules.
   router.get('/repos/:owner/:repo/rules/branches/*branch', (ctx) => {
     asked(ctx, host)
     ctx.body = []

@@ -85,7 +85,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       await claim(account, newcomer)
       return newcomer
     } catch (fault) {
-      // Another request claimed the account at the same moment. The user who claimed it signs in.
+      // Another request claimed the account for a user at the same moment. The person then signs in as that user.
       const winner = await claimedBy()
       if (winner === null) throw fault
       return winner

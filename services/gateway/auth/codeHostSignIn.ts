@@ -85,7 +85,7 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
   }
 }
 
-/** Signs the person in, or connects the account to the person who requested that. */
+/** Signs the person in, or connects the account to the person who requested the connection. */
 async function enter(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<void> {
   await finishSignIn(flow, context, await shownBy(flow, context, state), state ?? {})
 }

@@ -7,7 +7,7 @@ import type { Considered } from './considerIssue.ts'
 
 interface Unasked {
   readonly number: number
-  /** When the issue last changed (ISO 8601); `null` if the log has the issue as one that waits. */
+  /** When the issue last changed (ISO 8601); `null` if the log already says that the issue waits. */
   readonly updatedAt: string | null
 }
 

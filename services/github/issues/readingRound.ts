@@ -30,11 +30,14 @@ interface RoundOptions {
   readonly passingMs: number
 }
 
-/** After this many failures in a row, the code host counts as unavailable. A single one may be caused by the repository. */
+/** After this many failures in a row, the code host counts as unavailable. A single failure may be caused by the repository. */
 const maxUnavailable = 3
 /** After this many temporary failures in a row, they are reported on the project. */
 const maxFailures = 5
-/** The code host's times have a resolution of one second, so a later change within the same second would go unnoticed. */
+/**
+ * How long after its last change an issue counts as fresh and is read again. The code host's times have a resolution of one second, so a later change
+ * within the same second would otherwise go unnoticed.
+ */
 const freshMs = 3_000
 
 /** Starts a round. */

@@ -21,7 +21,7 @@ interface Waiting {
   readonly pauseMs: number
 }
 
-/** Keeps at most `max` ids, and no pause longer than `allMs`, the interval at which every id is read anyway. */
+/** Keeps at most `max` ids. An id is dropped when its pause would be longer than `allMs`, the interval at which every id is read anyway. */
 export function retries(allMs: number, max: number): Retries {
   const waiting = new Map<string, Waiting>()
   const wait = (id: string, now: number, pauseMs: number) => {

@@ -78,7 +78,7 @@ interface InstallationsDeps {
   readonly logger: Pick<Logger, 'error'>
 }
 
-/** Caches installations and tokens in memory, until it is closed. */
+/** Caches installations and tokens in memory, until the returned object is closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
   /** The kind of call for which the App's key was last refused; `undefined` once a call of this kind has succeeded. */
   let keyRefusedFor: 'list' | 'token' | undefined

@@ -45,7 +45,10 @@ export async function inserted<T extends Document>(
   }
 }
 
-/** Runs an upsert, and repeats it once if it fails because another process inserted the document at the same time; the second attempt finds it. */
+/**
+ * Runs an upsert, and repeats it once if it fails because another process inserted the document at the same time. The second attempt finds that
+ * document.
+ */
 export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promise<void> {
   try {
     await upsert()

@@ -162,8 +162,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /**
-   * Reads a repository by the host's numeric id, which stays the same when it is renamed or transferred. Answers `unchanged` if the repository still
-   * has the given ETag, which must be from an answer to the same token.
+   * Reads a repository by the host's numeric id, which stays the same when the repository is renamed or transferred. Answers `unchanged` if the
+   * repository still has the given ETag, which must be from an answer to the same token.
    */
   repositoryById(
     accessToken: string,

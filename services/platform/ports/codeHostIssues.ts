@@ -88,7 +88,10 @@ export interface CodeHostIssues {
     repository: RepositoryName,
     number: number,
   ): Promise<{ readonly events: readonly HostIssueEvent[]; readonly isCut: boolean }>
-  /** The latest comments that were written or edited since a time, oldest first; `null` for any time. `isCut` says that there are earlier ones. */
+  /**
+   * The latest comments that were written or edited since the time `since`, or at any time with `null`, oldest first. `isCut` says that there are
+   * earlier comments.
+   */
   issueComments(
     accessToken: string,
     repository: RepositoryName,

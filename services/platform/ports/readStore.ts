@@ -133,11 +133,11 @@ export interface ReadStore {
   forget(projection: string): Promise<void>
   /** The names of all stored generations, including those that no catalog mentions. */
   generations(): Promise<readonly string[]>
-  /** Drops collections, yielding to other writers. Missing ones are ignored. */
+  /** Drops collections, yielding to other writers. Missing collections are ignored. */
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
   /** Opens a separate empty store, for one of several parallel folds. */
   aside(part: number): Promise<Aside>
-  /** Removes separate stores that were not closed, for example because the process was killed. Call it while none is open. */
+  /** Removes separate stores that were not closed, for example because the process was killed. Call it while no separate store is open. */
   removeAsides(): Promise<void>
   /**
    * Ensures that everything that was removed or replaced before this call is gone from all files of the store, including free pages and write-ahead

@@ -49,7 +49,7 @@ export async function changedFilesOf(
   return (await recordedFilesOf(services, taskId, blob)) ?? []
 }
 
-/** The files of a recorded diff, empty for one without a blob; `undefined` when the blob is missing or damaged. */
+/** The files of a recorded diff: none for a diff without a blob, and `undefined` when the blob is missing or damaged. */
 export async function recordedFilesOf(
   { blobs }: Recorded,
   taskId: string,

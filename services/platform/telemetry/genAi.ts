@@ -1,6 +1,6 @@
 /**
  * Makes spans by the OpenTelemetry conventions for generative AI: a turn of an agent within its run, and within the turn its tool calls and model
- * calls. They contain no text by people or agents.
+ * calls. The spans contain no text by people or agents.
  */
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'

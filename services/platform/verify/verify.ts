@@ -134,7 +134,7 @@ export async function verifyLog(
   for (;;) {
     const last = events.at(-1)
     if (!last) break
-    // Reads the next page while this one is being hashed.
+    // Reads the next page while the threads hash the present page.
     const [digests, next] = await Promise.all([digest(intact(events)), read(last.position)])
     const known = digests.values()
     for (const record of events) {

@@ -96,7 +96,7 @@ async function foldBatch(
   }
 }
 
-/** Folds a document again, from the beginning of its stream up to the event before this one, because the stored version is too old. */
+/** Folds the document `id` again, from the beginning of its stream up to the event before `revision`, because the stored version is too old. */
 async function caughtUp<D extends ViewDocument>(
   fold: OpenFold,
   view: View<D>,

@@ -27,7 +27,7 @@ export function targetOf(
   return ''
 }
 
-/** A path in the workspace becomes relative to it; any other path stays as it is. */
+/** Makes a path in `workspace` relative to the workspace. Any other path stays as it is. */
 export function withinWorkspace(path: string, workspace: string): string {
   return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path
 }

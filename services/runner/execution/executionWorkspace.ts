@@ -75,8 +75,8 @@ export async function executionWorkspace(
         { taskId: document.id, signal, close: early?.close },
         async () => {
           const made = await makeOrRestore(deps, subject)
-          // A workspace is marked as complete on disk only once the work is in it. Only then is it reported as prepared. So a run that ends earlier
-          // starts again from the same state. After the report, the task no longer counts as cleaned up after a merge.
+          // A workspace is marked as complete on disk only once the work is in it, and is reported as prepared only after that. So a run that ends
+          // earlier starts again from the same state. After the report, the task no longer counts as cleaned up after a merge.
           if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
             await deps.workspaces.complete(made.workspace)
           return made

@@ -31,7 +31,7 @@ import type { WarmAgents } from './warmAgents.ts'
 export type PreparationRequest = RpcRequest<'prepare'>
 
 export interface PreparedWorkspaces {
-  /** Begins to prepare what the request needs, or keeps an earlier preparation for another minute. Returns `false` when it does neither. */
+  /** Begins to prepare a workspace for the task, or keeps an earlier preparation for another minute. Returns `false` when it does neither. */
   prepare(request: PreparationRequest): Promise<boolean>
   /**
    * The workspace that was prepared for this task; `undefined` when there is none. A workspace that was made for another project, branch or person is

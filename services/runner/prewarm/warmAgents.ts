@@ -40,8 +40,8 @@ const shareOfFree = 0.25
 const longestUseMs = 8 * 60 * 60_000
 
 /**
- * How many agents may wait. A configured number counts; otherwise they may use a quarter of the memory that would be free without them. `kept` is how
- * many already wait: their memory is no longer free.
+ * How many agents may wait. If the number `given` was configured, it counts. Otherwise waiting agents may use a quarter of the memory that would be
+ * free without them: `kept` agents already wait, and their memory is no longer free.
  */
 export async function maxWarmAgents(
   given: number | null,

@@ -177,7 +177,7 @@ async function endOthers(
   return false
 }
 
-/** The processes with this mark. Only Linux shows the environment of other processes. */
+/** The processes that have `mark` in their environment. Only Linux shows the environment of other processes. */
 async function markedWith(mark: string): Promise<ReadonlySet<number>> {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isSafeInteger)
   const found = await Promise.all(

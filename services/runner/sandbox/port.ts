@@ -43,7 +43,10 @@ export interface SandboxPaths {
   readonly home: string
 }
 
-/** A file or folder of the host that is visible at a path inside. Both paths are absolute, and `target` is outside of tree and home. */
+/**
+ * A file or folder `source` of the host that is visible in the sandbox at the path `target`. Both paths are absolute, and `target` is outside of the
+ * sandbox's tree and home.
+ */
 export interface Bind {
   readonly source: string
   readonly target: string

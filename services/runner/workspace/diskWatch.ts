@@ -150,7 +150,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
     if (deciding && isOutOfHand(free, floors, decidedFrom))
       for (const { stop } of watched) stop.stop('disk_limit', noRunGoesOn)
     settled = settled === undefined || free >= floors.stop ? undefined : Math.max(settled, free)
-    // Extrapolates the present speed, because a fast writer must be paused before the floor is reached.
+    // Extrapolates the speed at which free space falls, because a fast writer must be paused before free space reaches the floor.
     const fallen = Math.max(0, lastFree - free)
     if (!deciding && isFalling(free - pollsAhead * fallen, floors, settled)) {
       decidedFrom = free

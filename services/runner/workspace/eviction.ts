@@ -83,7 +83,7 @@ export interface EvictionOptions {
   readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, according to the log. Its workspace is removed before all others, whatever it contains. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
-  /** A workspace that was used within this time is kept. 15 minutes by default, which is longer than an agent waits for its next message. */
+  /** How long after its last use a workspace is kept: 15 minutes by default, which is longer than an agent waits for its next message. */
   readonly idleMs?: number
   /** How long a measurement is valid; a minute by default. */
   readonly measureMs?: number

@@ -35,8 +35,8 @@ export async function trialUser(): Promise<HostUser> {
 }
 
 /**
- * Opens the users of the workspaces below `root`. They are read once from the owners of the files: a workspace keeps its user across restarts, even
- * if an older version assigned it.
+ * Opens the users of the workspaces below `root`. The users are read once from the owners of the files: a workspace keeps its user across restarts,
+ * even if an older version assigned it.
  */
 export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUsers {
   const users = new Map<string, number>()

@@ -65,7 +65,7 @@ export async function makePrivateGit(
     })
 }
 
-/** Makes the agent's git directory, a plain repository on the same commit, while nobody else uses the tree. */
+/** Makes the agent's git directory, a plain repository on the commit that the workspace started from. Nobody else may use the tree meanwhile. */
 export async function makeAgentGit(
   workspace: Workspace,
   settings: AgentGitSettings,

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import type { Redaction } from '../../redaction/redaction.ts'
 
 export interface OutputRecorder {
-  /** Adds output, which may be cut anywhere. Await the result before reading on: it waits while too much output is being processed. */
+  /** Adds output, which may be cut anywhere. Await the result before reading on: it resolves once there is room for more output. */
   write(output: Uint8Array | string): Promise<void>
   /** Records the rest of the output. Resolves when everything has been recorded. */
   end(): Promise<void>

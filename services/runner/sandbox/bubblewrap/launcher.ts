@@ -1,7 +1,7 @@
 /**
- * The first program in a sandbox, which becomes its command. From its first step on, it runs as another user, and with an environment that we alone
- * define. Everything that a project, a secret or a person defines comes through a pipe. The pipe is read only when no privilege is left. So these
- * values do not affect how the command is started, and no list of processes contains them.
+ * The first program in a sandbox, which then becomes the sandbox's command. From its first step on, the program runs as another user, and with an
+ * environment that we alone define. Everything that a project, a secret or a person defines comes through a pipe, which is read only when no
+ * privilege is left. So these values do not affect how the command is started, and no list of processes contains them.
  */
 import type { SandboxLimits, SandboxSpec } from '../port.ts'
 import type { SandboxIdentity } from './arguments.ts'

@@ -1,4 +1,4 @@
-/** Writes a task's files as a git tree. They are read once; the tree is an object that nothing in the sandbox can change. */
+/** Writes a task's files as a git tree. The files are read once; the tree is an object that nothing in the sandbox can change. */
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitFault, gitText, lastWords } from '../git/git.ts'

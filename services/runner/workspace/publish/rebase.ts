@@ -11,7 +11,7 @@ export interface RebaseRequest extends WorkspaceGit {
   /** The author of the new commit, who is also its committer unless this server signs commits. */
   readonly author: Person
   readonly signer: CommitSigner | undefined
-  /** Applies a patch to the tree as a whole, or returns the reason if it cannot. */
+  /** Applies the whole patch to the tree, or changes nothing and returns the reason. */
   readonly applyPatch: (patch: Buffer) => Promise<string | null>
 }
 

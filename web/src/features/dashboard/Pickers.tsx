@@ -11,7 +11,7 @@ import { selectedProjectId, usePersisted } from '../../state/persisted.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 
-/** The chosen project. Until one is chosen, it is the only project, or else the project of the latest task. */
+/** The chosen project. Until a person chooses one, the only project counts as chosen, or else the project of the latest task. */
 export function useProject(listed: readonly Project[] | undefined) {
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
   const options = useMemo(() => projectOptions(listed ?? []), [listed])

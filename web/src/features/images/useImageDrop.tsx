@@ -41,7 +41,10 @@ export function useImageDrop(onFiles: (files: readonly File[]) => void) {
   }
 }
 
-/** Refuses a file that is dropped elsewhere, because it would replace the page, and everything typed in the page would be lost. */
+/**
+ * Refuses a file that is dropped where no image can be attached. Otherwise the browser would show the file in place of the page, and everything typed
+ * in the page would be lost.
+ */
 function refuseDrop(event: globalThis.DragEvent): void {
   if (event.dataTransfer === null || !hasFiles(event.dataTransfer) || event.defaultPrevented) return
   event.preventDefault()

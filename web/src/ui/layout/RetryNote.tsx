@@ -1,4 +1,4 @@
-/** The reason why a read failed, with a button that reads again. Renders nothing unless it failed. */
+/** The reason why `read` failed, with a button that reads again. Renders nothing unless `read` failed. */
 import { Button } from '../form/Button.tsx'
 import { Note } from './Note.tsx'
 

@@ -80,7 +80,7 @@ function LiveChanges({ task, reload, visible: isVisible, tools }: CodeChangesPro
   )
 }
 
-/** Keeps the changes that somebody is reading; newer ones wait until requested, so that nothing moves. */
+/** Keeps the changes that somebody is reading. Newer changes are shown only when the person requests them, so that nothing moves meanwhile. */
 function useKeptChanges(newest: unknown) {
   const [keptDiff, setKeptDiff] = useState<GitDiff | null>(null)
   const [reading, setReading] = useState(false)

@@ -107,7 +107,7 @@ interface KeysIn {
 }
 
 function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
-  // The name of the row that the arrow keys have reached; `null` while that is the row of the current file.
+  // The name of the row that the arrow keys have reached; `null` while they have reached the row of the current file.
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
   // A ref, because the row to focus may not be rendered until the next render.

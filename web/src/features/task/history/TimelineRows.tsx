@@ -244,7 +244,7 @@ const panels = [
   ['changes', FileDiff],
 ] as const
 
-/** Buttons that open another panel at the same moment. */
+/** Buttons that show the moment of a row in another panel. */
 function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
   return (
     <span

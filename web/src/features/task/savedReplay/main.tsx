@@ -60,7 +60,8 @@ function openRecording(recording: Recording): HistorySession {
 }
 
 /**
- * Shows the moment that the address names: `#at=46+12s`. Without one, it shows the end of the first turn, because the page is empty at the beginning.
+ * Shows the moment that the address names: `#at=46+12s`. Without a moment in the address, shows the end of the first turn, because the page is empty
+ * at the beginning.
  */
 function openThere(session: HistorySession): void {
   const moment = /^#at=([^&]{1,40})/.exec(window.location.hash)?.[1]?.replace('%2B', '+')
