@@ -11,7 +11,7 @@ import { plainRow, type TimelineRow } from './row.ts'
 export interface TimelineSection {
   /** The id of the section's execution; `''` before the first execution. */
   readonly executionId: string
-  /** The number among the turns and commands of the task, from 1. */
+  /** The number of the section's turn or command among all turns and commands of the task, from 1. */
   readonly number: number
   readonly kind: 'turn' | 'command'
   readonly prompt: string

@@ -138,7 +138,7 @@ function placeOf({ names }: Serving, { headers, url = '' }: IncomingMessage): Pr
   return place
 }
 
-/** Turns a ticket into a cookie. The redirect takes the ticket out of the address. */
+/** Exchanges the ticket in the address for a cookie, and redirects to the app's first page, so that the ticket leaves the address. */
 async function redeem(
   { passes, names, known }: Serving,
   place: PreviewPlace,

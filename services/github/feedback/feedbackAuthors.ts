@@ -73,7 +73,9 @@ export async function userOf(
   return (await commands.load(user, userStream(userId))).state.kind === 'user' ? userId : null
 }
 
-/** Whether the account belongs to a user who may use this server, or whether the user has to sign in again before that is known. */
+/**
+ * Whether the account belongs to a user who may use this server. The user may have to sign in again before this is known; the result then says so.
+ */
 export async function standingOf(
   { commands, vault, codeHostName, accessControl }: StandingDeps,
   githubId: string,

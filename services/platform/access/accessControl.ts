@@ -98,7 +98,10 @@ async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promi
   return token === codeHost.ownToken
 }
 
-/** A sign-in claims a name for the account; a later check only verifies that the account still has it. */
+/**
+ * How a login on the list is checked. At a sign-in, `claim` claims the login for the account. At a later check, `isFree` only verifies that no other
+ * account has claimed it.
+ */
 type NameCheck = 'claim' | 'isFree'
 
 async function isListed(

@@ -260,7 +260,7 @@ function secretsOfFiles(env: Environment, faults: string[]): Readonly<Record<str
   return found
 }
 
-/** The variable that a fault is about, whether given directly or in a file. */
+/** The variable that a fault is about, whether its value was given directly or in a file (`…_FILE`). */
 function variableOf(fault: string): string {
   return fault.slice(0, fault.indexOf(':')).replace(/_FILE$/, '')
 }

@@ -80,7 +80,7 @@ export function matches(
   )
 }
 
-/** Handles records. No record that matches the filter is missing up to the position `upTo`. */
+/** Handles `events`. Up to the position `upTo`, each record that matches the filter comes in this call or came in an earlier call. */
 export type HandleEvents = (events: readonly LogRecord[], upTo: Position) => Promise<void>
 
 /** A running subscription. `stop` resolves once no handler is running. */

@@ -209,8 +209,8 @@ export const rpcCalls = {
     response: z.object({ taken: z.literal(true) }),
   },
   /**
-   * A seal that covers the present log; if there is none, it is made now. The response is the seal's revision in the stream of seals. Answered by the
-   * process that seals.
+   * A seal that covers the present log; if there is no such seal, it is made now. The response is the seal's revision in the stream of seals.
+   * Answered by the process that seals.
    */
   seal: { request: z.object({}), response: z.object({ revision: z.int().nonnegative() }) },
 }

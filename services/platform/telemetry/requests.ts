@@ -6,7 +6,7 @@ import { now, type RequestAnswered, type Emit } from './telemetry.ts'
 
 const slowMs = 1_000
 const requestHeader = 'x-request-id'
-/** The header in which a service tells its gateway the route of a request, which the gateway cannot know. */
+/** The header in which a service tells its gateway the route of a request, because only the service knows it. */
 const routeHeader = 'x-flightdeck-route'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 

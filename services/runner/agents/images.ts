@@ -15,8 +15,8 @@ export interface AgentHome {
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
 /**
- * The message as the agent expects it. If the agent reads images from files, they are first written into its home. Throws with a sentence when
- * something is in the way of a file.
+ * The message as the agent expects it. If the agent reads images from files, the images are first written into the agent's home. Throws with a
+ * sentence when something is in the way of such a file.
  */
 export async function messageFor(
   agent: Pick<Agent, 'images'>,

@@ -33,7 +33,7 @@ export function isMirrorOf(path: string, repository: MirroredRepository): boolea
   return ours === other
 }
 
-/** Whether a task's id can name a folder; ours are UUIDs. */
+/** Whether a task's id can be the name of a folder. The ids of our tasks are UUIDs. */
 export function isTaskFolderName(taskId: string): boolean {
   return /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(taskId)
 }

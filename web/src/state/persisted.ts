@@ -74,7 +74,7 @@ export const desktopNotifications = choice<'unasked' | 'on' | 'off'>(
 )
 /** Whether diffs are shown side by side. */
 export const diffLook = choice<'unified' | 'split'>('diffLook', 'unified', oneOf('unified', 'split'))
-/** Hashes of viewed changes, by task, separated by spaces. */
+/** For each task, the hashes of the changes that the person has viewed, separated by spaces. */
 export const viewedFiles = personalTexts('viewedFiles')
 /** Drafts of comments on changes, by their location. */
 export const commentDrafts = personalTexts('commentDrafts')

@@ -123,7 +123,7 @@ export interface ToolchainRequest {
 /** The toolchains that were found, as a sandbox gets them. */
 export interface FoundToolchains {
   readonly names: readonly ToolchainName[]
-  /** The system, with the toolchains' folders added. */
+  /** The programs of the host's system, with the folders of the toolchains added. */
   readonly system: HostSystem
   /** Variables for commands, with a PATH on which the toolchains come first. */
   readonly env: CommandEnvironment

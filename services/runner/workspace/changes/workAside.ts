@@ -54,7 +54,7 @@ async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<st
 }
 
 interface AgentRefs {
-  /** Commits and tags by the full names of their refs, without those of remotes. */
+  /** The commit or tag of each ref, by the ref's full name. Refs of remotes are left out. */
   readonly refs: ReadonlyMap<string, string>
   /** The current ref, or the commit of a detached HEAD. */
   readonly head: string

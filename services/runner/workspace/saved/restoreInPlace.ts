@@ -79,7 +79,7 @@ async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: Scrat
   return { kind: 'restored' as const, plain, now, target, files, kept: inTheWay.map(String).sort() }
 }
 
-/** Removes paths from the index and writes it as a tree. */
+/** Removes paths from the index and writes the index as a tree. */
 async function treeWithout(git: Git, plain: PlainGit, paths: readonly TreePath[]): Promise<string> {
   // A path that ends with a slash is a nested repository, which the index does not contain.
   const files = paths.filter((path) => path.at(-1) !== 0x2f)

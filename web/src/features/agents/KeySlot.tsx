@@ -1,4 +1,4 @@
-/** The place of one provider's key: empty, being entered and checked, stored, or about to be removed. */
+/** The part of a page for one provider's key, whether the key is missing, being entered and checked, stored, or about to be removed. */
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
 import type { KeyKind } from '#domain/agentKeys.ts'

@@ -81,7 +81,7 @@ interface Sync extends Collaborators {
   readonly leaving: AbortController
   closed: boolean
   join: Join | null
-  /** The last position that was received; after a reconnect, everything after it is requested. */
+  /** The last position that was received. After a reconnect, everything after this position is requested. */
   seen: Position | null
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>

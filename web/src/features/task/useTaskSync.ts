@@ -46,7 +46,7 @@ export function useTaskSync(taskId: string): OpenTaskSync {
     }
   }, [taskId, store, live, terminal, writing])
   useEffect(() => {
-    // If loading fails, the first message that needs the chunk tries again.
+    // If loading fails, the first message that needs Markdown tries again.
     loadMarkdown().catch(() => undefined)
   }, [])
   const reload = useCallback(() => sync.current?.reload(), [])

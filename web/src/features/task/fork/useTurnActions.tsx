@@ -55,7 +55,7 @@ export function UndoneTurns({ task }: { readonly task: Task }) {
   )
 }
 
-/** Loads the dialogs and notes on demand, for the open task. */
+/** The dialogs and notes about turns of the open task. Their code is loaded on demand. */
 function OfOpenTask(props: Omit<ComponentProps<typeof TurnDialogs>, 'task' | 'onUndone'>) {
   const dispatch = useDispatch()
   const { task } = useSelector(selectOpenTask)

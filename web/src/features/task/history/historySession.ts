@@ -217,7 +217,7 @@ async function readOn(session: Session): Promise<void> {
     if (session.leaving.signal.aborted) return
     if ('reason' in page) {
       session.reading = false
-      // The loaded part stays visible; reading goes on with the next event.
+      // The loaded part stays visible. When the next event arrives, reading is tried again.
       if (session.view.read().load === 'loading') change(session, { load: 'failed', reason: page.reason })
       return
     }

@@ -74,7 +74,7 @@ function useClosing(
     }
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
-      // Only the popover closes, not the dialog or panel below it.
+      // Without this, Escape would also close the dialog or panel below the popover.
       event.stopPropagation()
       event.preventDefault()
       close(true)

@@ -25,7 +25,7 @@ interface MessagePicturesProps {
 export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePicturesProps) {
   const ofMessage = useSelector(useMemo(() => selectPicturesOf(messageId), [messageId]))
   const pictures = sent ?? ofMessage
-  // Selects a boolean, because the open task object changes with each event.
+  // Selects only a boolean. The object of the open task changes with each event, and would render the pictures again each time.
   const areOfTask = useSelector((state: Parameters<typeof selectOpenTask>[0]) => {
     const ofTask = selectOpenTask(state).task?.images ?? []
     return pictures.length === ofTask.length && pictures.every(({ id }, at) => id === ofTask[at]?.id)
