@@ -10,7 +10,7 @@ import {
   type TerminalItem,
 } from './item.ts'
 
-/** Merges the items of both streams, each of which must already be sorted. */
+/** Merges the items of the task's stream and of its terminal's stream. Both must already be sorted. */
 export function merged(
   events: readonly TaskEventItem[],
   terminal: readonly TerminalItem[],

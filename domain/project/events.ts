@@ -54,7 +54,7 @@ export const ProjectIssuesRead = event('ProjectIssuesRead', 1, {
   content: z.object({ upTo: z.string() }),
 })
 
-/** The issues cannot be read, for a reason that does not pass quickly. */
+/** The issues of the project's repository cannot be read, for a reason that does not pass quickly. */
 export const ProjectIssuesUnread = event('ProjectIssuesUnread', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),

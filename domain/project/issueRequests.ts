@@ -66,7 +66,7 @@ export interface Naming<Comment> {
   readonly comments: readonly Comment[]
 }
 
-/** Groups the comments that contain the App's name by person. The person with the latest comment comes first. */
+/** Groups, by person, the comments that contain the App's name. The person with the latest comment comes first. */
 export function mayMention<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,

@@ -75,7 +75,7 @@ function readBody(): Middleware {
   const bodies = createBodies()
   return async (ctx, next) => {
     if (!withBody.has(ctx.method)) return next()
-    // Like GitHub's API, reads any body as JSON, whatever its media type.
+    // Below `/api/`, any body is read as JSON, whatever its media type, as GitHub's API does.
     const isJson = ctx.path.startsWith('/api/') || ctx.is('json') === 'json'
     ctx.request.body = {}
     try {

@@ -240,8 +240,8 @@ function idsOf(made: readonly Made[]): readonly string[] {
 type Causing = Parameters<Commands['execute']>[3]
 
 /**
- * Deletes everything that a read model lists. An item that somebody else has deleted in the meantime counts as done. A damaged stream cannot get an
- * event that says it was deleted, but its texts are erased all the same.
+ * Deletes each item that `view` lists for `where`. An item that somebody else has deleted in the meantime counts as done. A damaged stream cannot get
+ * an event that says it was deleted, but its texts are erased all the same.
  */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
   engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,

@@ -82,7 +82,7 @@ export function taskRecords(sources: Sources): TaskRecords {
 
 const nothingChecked = (since: number): Checked => ({ since, last: null, damagedAt: null })
 
-/** Checks the hash chain of a stream further, after the events that `before` covers. */
+/** Continues the check of a stream's hash chain after the events that `before` covers. */
 async function checkOn({ eventStore }: AuditSources, stream: string, before: Checked): Promise<Checked> {
   let { last } = before
   for (let count = 0; count < checkedAtOnce; count += page) {

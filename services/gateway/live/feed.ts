@@ -192,7 +192,7 @@ async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
     viewer.send(['global_task_status_changed', change])
 }
 
-/** Sends pieces of text that are outside the order of the log. They are replaced when the log has recorded their message. */
+/** Sends pieces of text that are outside the order of the log. Viewers replace the pieces when the log has recorded their message. */
 function sendWords({ rooms }: FeedState, { isThought, ...words }: Words): void {
   const message: SocketMessage = isThought ? ['thought_words', words] : ['chat_message_words', words]
   // Skips a viewer whose history is still being read: the next pieces contain this text too.

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Does the work at once, and again after the number of ms that it returns. `stop` ends the pause and resolves when the work has ended. The work must
- * not reject.
+ * Does the work at once, and again after the number of ms that `work` returns. `stop` ends the pause and resolves when the work has ended. The work
+ * must not reject.
  */
 export function repeat(work: (signal: AbortSignal) => Promise<number>): { stop(): Promise<void> } {
   const stopping = new AbortController()

@@ -51,7 +51,7 @@ export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlob
   }
 }
 
-/** The result of a read; `undefined` when the blob is damaged or its key is missing, for readers that can do without it. */
+/** The result of reading a blob; `undefined` when the blob is damaged or its key is missing, for readers that can do without the blob. */
 export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((fault: unknown) => {
     if (fault instanceof DamagedBlob || fault instanceof CannotOpen) return undefined

@@ -199,7 +199,7 @@ type Ask = (
 const askedBy = (ask: Ask) => ({ [oauth.customFetch]: ask, [oauth.allowInsecureRequests]: true })
 type Options = ReturnType<typeof askedBy>
 
-/** The answer without the ID token, which is not used: checking it could fail. */
+/** Returns the response without the ID token. Nothing uses this token, and checking it could fail. */
 async function withoutIdToken(response: Response): Promise<Response> {
   const body = z.looseObject({}).safeParse(jsonOf(await response.text()))
   return new Response(JSON.stringify({ ...body.data, id_token: undefined }), response)

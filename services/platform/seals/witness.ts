@@ -44,7 +44,10 @@ function sizeIn(text: string): number {
   return Number(text)
 }
 
-/** The checkpoint with the cosignatures in the answer. Throws when the answer contains anything else, or a signature in the log's name. */
+/**
+ * The checkpoint with the cosignatures in `lines`, the witness's answer. Throws when `lines` contains anything else, or a signature in the log's
+ * name.
+ */
 function cosignedNote(checkpoint: string, lines: string): string {
   const [before, after] = [parseNote(checkpoint), parseNote(`${checkpoint}${lines}`)]
   const own = new Set(before?.signatures.map(({ name }) => name))

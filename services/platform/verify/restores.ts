@@ -1,4 +1,4 @@
-/** Checks the restores of a log, and reports what each of them cut off, as far as seals show it. */
+/** Checks the restores of a log, and reports what each restore cut off, as far as seals show it. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity, type RestoredTree } from '#domain/log.ts'

@@ -208,7 +208,7 @@ function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentE
   }
 }
 
-/** Reports the beginning of the turn, once. */
+/** The events that report the beginning of the turn; none when it was reported before. */
 function begun(state: State): readonly AgentEvent[] {
   const { turn, session, model } = state
   if (turn === undefined || turn.isTold) return []

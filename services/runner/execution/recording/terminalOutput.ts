@@ -14,7 +14,7 @@ export interface RunOutput {
   note(text: string): Promise<void>
   /** Begins to keep the last part of the recorded output. The returned function returns the kept text. */
   keepLast(): () => Promise<string>
-  /** Records the rest of stdout and stderr. */
+  /** Records what is not recorded yet of stdout and stderr. */
   end(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
 import type { RecordingDeps } from '../../deps.ts'
 
-/** Resolves with the event about the images. Images that cannot be kept are only counted. */
+/** Keeps the images of a tool call, and resolves with the event about them. Images that cannot be kept are only counted. */
 export type KeepToolImages = (
   toolId: string,
   base64: readonly string[],

@@ -70,7 +70,7 @@ export async function endTree(root: number): Promise<boolean> {
   return isRid
 }
 
-/** Lets the stopped processes continue. */
+/** Lets the processes `staying`, which were stopped, continue. */
 export function thaw(staying: readonly Known[]): void {
   for (const { pid } of staying) signalProcess(pid, 'SIGCONT')
 }

@@ -16,7 +16,7 @@ import { engineMount, runnerLabel, type ContainerOptions } from './options.ts'
 export interface ContainerStart {
   readonly plan: Omit<ContainerPlan, 'image' | 'labels' | 'line' | 'answers'>
   readonly env: Readonly<Record<string, string>>
-  /** Files that are made for the container, by their paths inside. */
+  /** The contents of files that are made for the container, by their paths inside the container. */
   readonly files: Readonly<Record<string, string>>
   readonly stdin: 'pipe' | 'ignore'
   readonly onOutOfMemory: () => void

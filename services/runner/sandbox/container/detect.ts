@@ -35,7 +35,7 @@ export async function detectContainers(
   }
 }
 
-/** The sockets that exist. */
+/** The paths among `sockets` at which there is a socket. */
 export async function socketsThere(sockets: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(sockets.map((path) => stat(path).catch(() => undefined)))
   return sockets.filter((_, index) => found[index]?.isSocket())

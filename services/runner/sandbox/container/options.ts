@@ -12,7 +12,7 @@ export interface ContainerOptions {
   readonly path: string
   /** The runner's id, which is a label of its containers. */
   readonly runnerId: string
-  /** Folders of this process, with their paths on the engine's machine; if empty, both see the same paths. */
+  /** Folders of this process, with their paths on the engine's machine; if empty, this process and the engine see the same paths. */
   readonly shared: Readonly<Record<string, string>>
   /** The path of the executable `node`, on this machine or in the image. */
   readonly node: string

@@ -41,7 +41,7 @@ export interface RefreshRequest extends MirroredRepository {
   readonly url: string
   /** The value of the `Authorization` header; absent for a public repository. */
   readonly authorization?: string | undefined
-  /** The credential that messages name as the one that git used; by default the person's own. */
+  /** The credential that messages name as git's credential; by default the person's own access. */
   readonly accessOf?: NamedCredential
   /** The time limit, for cloning and for fetching. */
   readonly timeoutMs: number

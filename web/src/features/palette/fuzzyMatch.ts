@@ -17,7 +17,7 @@ const maxSpread = 4
 export function match(text: string, query: string): Match | null {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   const lower = text.toLowerCase()
-  // Some letters have a longer lower-case form, which would shift the marks after them.
+  // Some letters have a longer lower-case form, which would shift the marks after them. A text with such letters is searched as it is written.
   const searched = lower.length === text.length ? lower : text
   let score = 0
   const marks: (readonly [number, number])[] = []

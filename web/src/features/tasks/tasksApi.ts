@@ -32,7 +32,7 @@ export const tasksApi = api.injectEndpoints({
       // The palette fetches these tasks again each time it opens, and shows the earlier answer meanwhile.
       keepUnusedDataFor: 60,
     }),
-    /** Cached by page; the parameter of a page is the cursor after which it begins. */
+    /** The tasks of a project, cached by page. The parameter of a page is the cursor after which it begins. */
     projectTasks: build.infiniteQuery<AnswerOf<typeof listTasks>, string, string | null>({
       infiniteQueryOptions: { initialPageParam: null, getNextPageParam: ({ next }) => next },
       query: ({ queryArg: project, pageParam: after }) =>

@@ -60,7 +60,7 @@ export function createWriting(): Writing {
 /** The sort key of messages without a place in the log: they sort after all others. */
 const latest = '\uffff'
 
-/** The messages after these pieces of text were added. Each piece has its offset, so a repeated piece changes nothing. */
+/** Returns the messages with the pieces of text added. Each piece has its offset, so a repeated piece changes nothing. */
 export function withPieces(
   messages: readonly WrittenMessage[],
   pieces: readonly (MessageDelta | LiveWords)[],
@@ -109,7 +109,9 @@ function thoughtWith(
   }
 }
 
-/** The messages after an execution ended: its unrecorded text is dropped. The same array when nothing changes. */
+/**
+ * Returns the messages after the execution `executionId` ended, without its text that was not recorded. Returns the same array when nothing changes.
+ */
 export function withSettled(
   messages: readonly WrittenMessage[],
   executionId: string,
