@@ -20,6 +20,8 @@ const environment = {
   reason: z.string().nullable(),
   /** Whether tasks use an earlier environment, although the last setup failed. */
   usesEarlier: z.boolean(),
+  /** Some of the lock files because of whose changes it was made again in the background; `null` when a task or a person began it. */
+  changed: z.array(z.string()).nullable(),
   /** Some of the files that were not kept because they contain a secret of the project. */
   leftOut: z.array(z.string()),
   /** The end of what the last setup printed. */

@@ -1,10 +1,16 @@
 /** Events of a project's environment: the files that its setup command leaves in a new workspace, kept for later tasks. */
 import { z } from 'zod'
-import { event, fact, type EventOf } from '../kernel/event.schema.ts'
+import { event, type EventOf } from '../kernel/event.schema.ts'
 
-/** The setup command was started for the environment of the default branch, because of a task or because a person requested a rebuild. */
-export const ProjectEnvironmentStarted = fact('ProjectEnvironmentStarted', {
-  trigger: z.enum(['task', 'rebuild']),
+/**
+ * The setup command was started for the environment of the default branch: because of a task, because a person requested a rebuild, or because lock
+ * files of the branch have changed.
+ */
+export const ProjectEnvironmentStarted = event('ProjectEnvironmentStarted', 2, {
+  data: z.object({ trigger: z.enum(['task', 'rebuild', 'lock_files']) }),
+  /** `changed` has some of the lock files that changed; none when that is not known. Version 1 had no content. */
+  content: z.object({ changed: z.array(z.string()) }).nullable(),
+  upcasts: [(older) => older],
 })
 /** The environment was kept. `seconds` is how long the setup took, `bytes` is the size of the kept files. */
 export const ProjectEnvironmentPrepared = event('ProjectEnvironmentPrepared', 1, {

@@ -13,7 +13,7 @@ const folded = [
 
 export const projectEnvironmentsView: View<ProjectEnvironmentDocument> = {
   collection: 'projectEnvironments',
-  version: 1,
+  version: 2,
   streams: ['project'],
   types: folded,
   indexes: [],
@@ -22,8 +22,11 @@ export const projectEnvironmentsView: View<ProjectEnvironmentDocument> = {
     const before = { ...noEnvironment, ...document, id, position: document?.position ?? event.position }
     const seen = { ...before, version: event.revision, since: event.at }
     switch (event.type) {
-      case 'ProjectEnvironmentStarted':
-        return { ...seen, state: 'building', reason: null }
+      case 'ProjectEnvironmentStarted': {
+        const { trigger } = event.data
+        const changed = trigger === 'lock_files' ? [...(event.content?.changed ?? [])] : null
+        return { ...seen, state: 'building', reason: null, changed }
+      }
       case 'ProjectEnvironmentPrepared': {
         const { log = '', leftOut = [] } = event.content ?? {}
         const kept = { builtAt: event.at, ...event.data, log, leftOut: [...leftOut] }
@@ -49,6 +52,7 @@ const noEnvironment: ShownEnvironment = {
   bytes: null,
   reason: null,
   usesEarlier: false,
+  changed: null,
   leftOut: [],
   log: '',
 }

@@ -26,6 +26,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
 import { ownAccess } from './access.ts'
 import { isNews, readProject, type Reading } from '#platform/reads/repositoryReading.ts'
 
@@ -75,6 +76,7 @@ export function startProjectSync(
 
 export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
   readonly commands: Pick<Commands, 'execute'>
+  readonly rpc: Pick<Rpc, 'call'>
   readonly codeHost: Pick<CodeHost, 'repositoryById' | 'repository' | 'allowance'>
   readonly access: Pick<HostAccess, 'tokenOf'>
 }
@@ -84,6 +86,7 @@ export type Tags = LRUCache<string, string>
 export const tags = (): Tags => new LRUCache({ max: maxTags })
 
 const maxTags = 5_000
+const tellTimeoutMs = 5_000
 /** After this many failures in a row, the code host counts as unavailable. A single failure may be caused by the repository. */
 const maxUnavailable = 3
 
@@ -108,7 +111,16 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
     if (failure === 'rate_limited') limited.add(owner)
     if (failure === 'rate_limited' || failure === 'unavailable') return 'later'
     if (read !== 'unchanged') await keep(document, read)
+    if (failure === null) tellRunners(document)
     return 'done'
+  }
+  /** Not awaited, and not told again: the next reading says the same. */
+  function tellRunners({ id: projectId, owner: ownerId }: ProjectDocument): void {
+    deps.rpc
+      .call('repositoryChanged', { projectId, ownerId }, tellTimeoutMs)
+      .catch((fault: unknown) =>
+        deps.logger.debug({ err: fault, projectId }, 'failed to tell the runners of a change'),
+      )
   }
   async function keep(document: ProjectDocument, read: Reading): Promise<void> {
     const { id } = document

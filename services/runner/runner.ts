@@ -16,8 +16,11 @@ import { reportedModels } from './agents/reportedModels.ts'
 import { openBudgets } from './model/budget.ts'
 import type { RunnerEngines, WorkspaceDeps } from './deps.ts'
 import { openEgress } from './egress/egress.ts'
-import { openRebuilds, type Rebuilds } from './environment/rebuild.ts'
+import { changedLocks, fetchedKeys, lastUse } from './environment/changedLocks.ts'
+import { openRebuilds, type RebuildPorts, type Rebuilds } from './environment/rebuild.ts'
+import { setUpNewWorkspace } from './environment/setUpNewWorkspace.ts'
 import { runExecution } from './execution/execution.ts'
+import { settingsOf } from './execution/projectSecrets.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import { terminalWriters } from './execution/recording/terminalWriters.ts'
@@ -82,6 +85,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const removal = startDeletedRemoval({
     ...deps,
     endAgent: base.endSandboxes,
+    rebuilds: base.rebuilds,
     isRunning: base.runs.has,
     isBusy: () => !base.runs.isEmpty(),
     idleMs: leastIdleMs,
@@ -208,7 +212,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     rpc: engines.rpc,
   })
   const runDependencies = { ...deps, prewarm }
-  const rebuilds = await openRebuilds(runDependencies)
+  const rebuilds = await openRebuilds(runDependencies, rebuildPorts(runDependencies))
   return {
     deps: runDependencies,
     runs,
@@ -351,6 +355,16 @@ function runDeps(
   }
 }
 
+function rebuildPorts(deps: ExecutionDeps): RebuildPorts {
+  return {
+    hasSetup: async (projectId) => (await settingsOf(deps, projectId)).settings.setupCommand.trim() !== '',
+    isUsed: async (projectId) => (await lastUse(deps.root, projectId)) !== undefined,
+    usableKeys: (request) => fetchedKeys(deps, request),
+    changedLocks: (request, signal) => changedLocks(deps, request, signal),
+    setUp: (rebuild) => setUpNewWorkspace(deps, rebuild),
+  }
+}
+
 /** Removes the workspace, the agent and the shell that this runner has of a task, because another runner has run the task since. */
 function forget({ deps: { locks, root, path }, endSandboxes }: Base, taskId: string): Promise<void> {
   return locks.hold(taskId, async () => {
@@ -363,11 +377,12 @@ function forget({ deps: { locks, root, path }, endSandboxes }: Base, taskId: str
 function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionDeps>): () => Promise<void> {
   const options = { concurrency: config.runs.atOnce, leaseMs }
   const executions = jobs.work('execution', options, (delivery) =>
-    work(delivery, (deps, control) =>
-      deps.locks.hold(delivery.job.payload['taskId'] ?? '', () =>
-        runExecution(deps, payloadOf(delivery, 'executionId'), control),
-      ),
-    ),
+    work(delivery, (deps, control) => {
+      const taskId = delivery.job.payload['taskId'] ?? ''
+      // A preparation of its workspace holds the lock.
+      control.stop.signal.addEventListener('abort', () => deps.prewarm.stopPreparing(taskId), { once: true })
+      return deps.locks.hold(taskId, () => runExecution(deps, payloadOf(delivery, 'executionId'), control))
+    }),
   )
   const pullRequests = jobs.work('pull_request', options, (delivery) =>
     work(delivery, (deps, { stop }) => makePullRequest(deps, payloadOf(delivery, 'requestId'), stop)),

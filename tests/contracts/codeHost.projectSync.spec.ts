@@ -49,6 +49,8 @@ async function projectOf(n: number, repository: HostRepository, owner = n): Prom
   await engines.commands.execute(projectDecider, projectStream(projectId(n)), command, cause())
 }
 
+/** What runners were told. */
+const told: unknown[] = []
 /** What was read, and the repositories that it was tried for. */
 const reads: string[] = []
 const attempts: string[] = []
@@ -70,6 +72,7 @@ async function follow({
 }: Follow = {}): Promise<void> {
   reads.length = 0
   attempts.length = 0
+  told.length = 0
   const synced = await startProjectSync(
     {
       ...engines,
@@ -81,6 +84,12 @@ async function follow({
         },
       },
       projected: projected(engines),
+      rpc: {
+        call: async (name, request) => {
+          told.push({ name, request })
+          return undefined
+        },
+      },
       codeHost: {
         allowance: () => undefined,
         repository: local.codeHost.repository,
@@ -120,6 +129,8 @@ test('a repository that is renamed, made public and archived is shown so; then a
       status: 'active',
     }),
   )
+  const ofProject = { projectId: projectId(1), ownerId: userId(1) }
+  await eventually(async () => expect(told).toContainEqual({ name: 'repositoryChanged', request: ofProject }))
   await edit({ archived: true }, '/repos/ada/machine')
   await eventually(async () =>
     expect(await shown()).toMatchObject({ status: 'inactive', statusReason: archivedReason }),

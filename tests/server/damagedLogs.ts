@@ -327,6 +327,7 @@ const noRuns = {
   limit: { held: () => [], liftIfGone: async () => undefined },
   path: process.env['PATH'] ?? '',
   endAgent: async () => undefined,
+  rebuilds: { projects: () => [], projectDeleted: async () => undefined },
   isRunning: () => false,
   isBusy: () => false,
   idleMs: 0,

@@ -1,18 +1,21 @@
 /** What a project's setup leaves is kept, and used by the tasks that follow; with a real sandbox. */
-import { randomUUID } from 'node:crypto'
+import { createHmac, randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { getProjectEnvironment, rebuildProjectEnvironment } from '#domain/api/environment.schema.ts'
 import { deleteProject } from '#domain/api/projects.schema.ts'
 import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
+import { webhookPath } from '#domain/api/server.ts'
 import { cancelTask, createTask, prepareTask, type Task } from '#domain/api/tasks.schema.ts'
 import { eventually } from './engines.ts'
 import { pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const secret = 'swordfish-of-the-project'
+const webhookSecret = 'a secret of the hook'
 /** The names are those that a careless program would take for options, for several files, or for places outside. */
 const setup = [
   'test ! -e broken || exit 1',
@@ -38,10 +41,13 @@ const look = [
 let scene: Scene
 beforeAll(async () => {
   const tools = [{ name: 'Bash', input: { command: look, description: 'Look around' } }]
-  scene = await openScene([
-    { when: /Look around/, turns: [{ tools }, { text: 'Seen.' }] },
-    { when: /Once more/, turns: [{ text: 'Nothing.' }] },
-  ])
+  scene = await openScene(
+    [
+      { when: /Look around/, turns: [{ tools }, { text: 'Seen.' }] },
+      { when: /Once more/, turns: [{ text: 'Nothing.' }] },
+    ],
+    { env: { GITHUB_WEBHOOK_SECRET: webhookSecret } },
+  )
   const params = { projectId: scene.projectId }
   await scene.ada.ask(setProjectSecret, { params: { ...params, name: 'TOKEN' }, body: { value: secret } })
 })
@@ -72,8 +78,31 @@ const push = (files: Readonly<Record<string, string>>) =>
 async function rebuilt() {
   const answer = await scene.ada.ask(rebuildProjectEnvironment, { params: { projectId: scene.projectId } })
   expect(answer.state).toBe('building')
+  return settled()
+}
+/** The environment when none is being prepared. */
+async function settled() {
   await eventually('it was prepared', async () => (await environment()).state !== 'building')
   return environment()
+}
+/** Has the code host say that somebody has pushed to the repository. */
+async function hostTellsOfPush(): Promise<void> {
+  const state = await readFile(join(scene.product.dataDir, 'codehost/code-host.json'), 'utf8')
+  const { repositories } = z
+    .object({ repositories: z.array(z.object({ id: z.int() })) })
+    .parse(JSON.parse(state))
+  const body = JSON.stringify({ repository: { id: repositories[0]?.id } })
+  const answer = await fetch(scene.product.base + webhookPath, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': randomUUID(),
+      'x-hub-signature-256': `sha256=${createHmac('sha256', webhookSecret).update(body).digest('hex')}`,
+    },
+    body,
+  })
+  expect(answer.status).toBe(202)
 }
 
 let stamp: string | undefined
@@ -164,17 +193,17 @@ test('another lock file needs another setup; one that fails uses the earlier res
   expect(terminal).toContain('ended with exit code 1.')
   expect(terminal).toMatch(/The environment that was prepared .* ago is used instead\./)
   expect(seen(terminal, 'cached')).toBe('cached')
-  expect(await environment()).toMatchObject({ state: 'failed', usesEarlier: true })
+  expect(await settled()).toMatchObject({ state: 'failed', usesEarlier: true })
 })
 
 test('a rebuild runs without a task; what fails is said, and what succeeds is used', async () => {
   const failed = await rebuilt()
   expect(failed).toMatchObject({ state: 'failed', usesEarlier: true })
   expect(failed.reason).toContain("The project's setup command ended with exit code 1.")
-  await push({ 'yarn.lock': '' })
   await change(
     `curl -sS https://registry.example/; echo "with $TOKEN"; ${setup.replace('test ! -e broken || exit 1', 'true')}`,
   )
+  await push({ 'yarn.lock': '' })
   const shown = await rebuilt()
   expect(shown).toMatchObject({ state: 'ready', reason: null })
   expect(shown.log).toContain('with [redacted]')
@@ -183,6 +212,15 @@ test('a rebuild runs without a task; what fails is said, and what succeeds is us
   expect(terminal).toContain('and is used again.')
   const tasks = await readdir(join(scene.product.dataDir, 'runner/tasks'))
   expect(tasks.filter((name) => name.endsWith('.ahead'))).toEqual([])
+})
+
+test('lock files that change on the default branch make it again in the background, which says which', async () => {
+  const before = await layers()
+  await push({ 'web/package-lock.json': '{}', 'README.md': '# Changed\n' })
+  await hostTellsOfPush()
+  await eventually('it began', async () => (await environment()).changed !== null)
+  expect(await settled()).toMatchObject({ state: 'ready', changed: ['web/package-lock.json'] })
+  expect(await layers()).toHaveLength(before.length + 1)
 })
 
 // Attacks layers: a setup changes files of the repository for all tasks.
@@ -220,7 +258,7 @@ test('one that hangs and is cancelled leaves nothing', async () => {
   expect(await layers()).toEqual(kept)
 })
 
-test('without a setup command there is nothing to rebuild, and a deleted project leaves nothing', async () => {
+test('without a setup command there is nothing to rebuild, and a deleted project leaves nothing, also of a rebuild', async () => {
   const params = { projectId: scene.projectId }
   await scene.ada.taskOnce((await scene.ada.task(scene.projectId, 'Once more')).id, hasEnded)
   await change('')
@@ -228,6 +266,13 @@ test('without a setup command there is nothing to rebuild, and a deleted project
     status: 409,
     code: 'nothing_to_run',
   })
+  await change('sleep 600')
+  await scene.ada.ask(rebuildProjectEnvironment, { params })
+  const folder = (name: string) => readdir(join(scene.product.dataDir, 'runner', name))
+  await eventually('its setup runs', async () =>
+    (await folder('environments')).some((name) => name.startsWith('.half-')),
+  )
   await scene.ada.ask(deleteProject, { params })
-  await eventually('its environments are gone', async () => (await layers()).length === 0)
+  await eventually('its environments are gone', async () => (await folder('environments')).length === 0)
+  await eventually('its workspaces are gone', async () => (await folder('tasks')).length === 0)
 })

@@ -24,6 +24,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     mcpTools: new Set(),
     openShell: new Set(),
     useShell: new Set(),
+    repositoryChanged: new Set(),
     seal: new Set(),
   }
 

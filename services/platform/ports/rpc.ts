@@ -118,6 +118,11 @@ export const rpcCalls = {
       position: Position.nullable(),
     }),
   },
+  /**
+   * Tells the runners that the repository of a project may have changed, so that each makes its environments again if they are old. The caller has
+   * checked nothing: the access of `ownerId` is used.
+   */
+  repositoryChanged: { request: project, response: z.object({}) },
   /** The hosts that package managers use, according to the files of a project's repository. The caller has checked access to the project. */
   hosts: { request: project, response: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** The skills, commands and subagents of a project's repository. The caller has checked access to the task or project. */

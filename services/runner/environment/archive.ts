@@ -2,7 +2,7 @@
  * Packs the files that a setup left into archives, and unpacks them into other workspaces. Programs in the sandbox do both, as the user of the task:
  * the server itself never follows a path that code of a repository has made.
  */
-import { open } from 'node:fs/promises'
+import { open, type FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { Bind, Sandbox, SandboxedProcess } from '../sandbox/port.ts'
 import { commandLimits } from '../execution/runLimits.ts'
@@ -39,6 +39,8 @@ export interface Packing {
   readonly leftOut: (name: string) => void
   /** Called with the size of the archive before more is written to it. Throws `NotKept` when the archive must not grow further. */
   readonly mayWrite: (bytes: number) => void
+  /** Creates the archive; a file on the disk by default. */
+  readonly create?: (path: string) => Promise<Pick<FileHandle, 'writev' | 'sync' | 'close'>>
 }
 
 /** Packs `paths` of the tree, each ended by NUL, as git prints them. Returns the size of the archive. */
@@ -59,16 +61,15 @@ export function packHome(request: Packing): Promise<number> {
 }
 
 async function pack(
-  { sandbox, workspace, to, search, signal, leftOut, mayWrite }: Packing,
+  { sandbox, workspace, to, search, signal, leftOut, mayWrite, create = createFile }: Packing,
   command: readonly [string, ...string[]],
   input: Buffer,
 ): Promise<number> {
   const child = sandbox.run({ ...plain, command, workspace, readOnly: [], stdin: 'pipe' })
   const said = lastWordsOf(child)
-  signal.addEventListener('abort', child.kill)
-  if (signal.aborted) child.kill()
+  const stopListening = killedBy(signal, child)
   child.stdin?.end(input)
-  const file = await open(to, 'wx', 0o444)
+  const file = await create(to)
   let bytes = 0
   try {
     let gathered: Buffer[] = []
@@ -95,14 +96,23 @@ async function pack(
     await file.sync()
     return bytes
   } finally {
-    signal.removeEventListener('abort', child.kill)
+    stopListening()
     child.kill()
     await child.exited
     await file.close()
   }
 }
 
+const createFile = (path: string): Promise<FileHandle> => open(path, 'wx', 0o444)
+
 const pieceBytes = 1024 ** 2
+
+/** Kills a process when the signal aborts, until the returned function is called. */
+function killedBy(signal: AbortSignal, { kill }: Pick<SandboxedProcess, 'kill'>): () => void {
+  signal.addEventListener('abort', kill)
+  if (signal.aborted) kill()
+  return () => signal.removeEventListener('abort', kill)
+}
 
 const plain = {
   env: {},
@@ -129,13 +139,13 @@ const inSandbox = { tree: '/run/flightdeck/environment-tree', home: '/run/flight
 
 /**
  * Unpacks archives into a workspace. With `over`, they replace existing files; otherwise existing files stay. Throws when not everything was
- * unpacked.
+ * unpacked, also because the signal aborts.
  */
 export async function unpack(
   sandbox: Sandbox,
   workspace: Workspace,
   { tree, home }: Archives,
-  { over }: { readonly over: boolean },
+  { over, signal }: { readonly over: boolean; readonly signal: AbortSignal },
 ): Promise<void> {
   const paths = sandbox.paths(workspace)
   const binds: (Bind & { readonly to: string; readonly keeps: boolean })[] = [
@@ -164,7 +174,8 @@ export async function unpack(
     stdin: 'ignore',
   })
   const said = lastWordsOf(child)
+  const stopListening = killedBy(signal, child)
   child.stdout.resume()
-  const { code, reason } = await child.exited
+  const { code, reason } = await child.exited.finally(stopListening)
   if (code !== 0) throw new Error(`An environment could not be unpacked: ${(await said) || reason}`)
 }

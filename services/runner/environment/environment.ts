@@ -7,18 +7,19 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { projectsView } from '#domain/views/projects.ts'
 import { ifAbsent } from '#platform/files.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { originOf, type Workspace } from '../workspace/workspace.ts'
 import { unpack } from './archive.ts'
-import { environmentKey, lockFilesAt, systemOf, type EnvironmentKey } from './environmentKey.ts'
+import { environmentKey, keyFilesAt, systemOf, type EnvironmentKey } from './environmentKey.ts'
 import { archivesIn, findLayer, removeLayer, type Layer } from './layers.ts'
 
 export type EnvironmentDeps = Pick<
   WorkspaceDeps,
-  'root' | 'path' | 'git' | 'documents' | 'logger' | 'sandbox' | 'environments'
->
+  'root' | 'path' | 'git' | 'logger' | 'sandbox' | 'environments'
+> & { readonly documents: Pick<Documents, 'get'> }
 
 export interface EnvironmentOf {
   readonly projectId: string
@@ -30,6 +31,8 @@ export interface Environment {
   readonly projectId: string
   readonly sandbox: Sandbox
   readonly workspace: Workspace
+  /** The commit that the workspace began at. */
+  readonly commit: string
   readonly key: EnvironmentKey
   /** The keys of environments that may be used, the preferred one first: of the workspace's own branch, then of the default branch. */
   readonly usable: readonly EnvironmentKey[]
@@ -45,53 +48,69 @@ export interface Environment {
  * a setup writes these paths into files, so that no other task could use them.
  */
 export async function environmentOf(
-  { git, documents, sandbox, environments }: EnvironmentDeps,
+  deps: EnvironmentDeps,
   { projectId, workspace, envs }: EnvironmentOf,
 ): Promise<Environment | undefined> {
-  const { startCommit, baseBranch } = workspace
-  if ('missing' in sandbox || sandbox.kind === 'none' || startCommit === null) return undefined
-  const project = await documents.get(projectsView, projectId)
+  const { sandbox } = deps
+  const { startCommit: commit, baseBranch, privateGitDir: gitDir } = workspace
+  if ('missing' in sandbox || sandbox.kind === 'none' || commit === null) return undefined
+  const project = await deps.documents.get(projectsView, projectId)
   if (!project) return undefined
-  const identity = {
-    command: envs.setupCommand.trim(),
-    variables: envs.variables,
-    system: systemOf(sandbox, environments.image),
-    locks: await lockFilesAt(git, workspace.privateGitDir, startCommit),
-  }
-  const key = environmentKey({ ...identity, branch: baseBranch })
-  const ofDefault = environmentKey({ ...identity, branch: project.defaultBranch })
+  const keyOf = await keysAt(deps, sandbox, { gitDir, commit, ...envs })
+  const key = keyOf(baseBranch)
   const isDefaultBranch = baseBranch === project.defaultBranch
   const origin = await originOf(workspace)
   return {
     projectId,
     sandbox,
     workspace,
+    commit,
     key,
-    usable: isDefaultBranch ? [key] : [key, ofDefault],
+    usable: isDefaultBranch ? [key] : [key, keyOf(project.defaultBranch)],
     isDefaultBranch,
     isUntouched: origin !== undefined,
     mayBeKept: origin === 'base',
   }
 }
 
+/** Returns the keys of a setup at a commit, by the branch on which it runs. Throws `GitFault`. */
+export async function keysAt(
+  { git, environments }: Pick<EnvironmentDeps, 'git' | 'environments'>,
+  sandbox: Pick<Sandbox, 'kind'>,
+  of: { readonly gitDir: string; readonly commit: string } & EnvironmentOf['envs'],
+): Promise<(branch: string) => EnvironmentKey> {
+  const identity = {
+    command: of.setupCommand.trim(),
+    variables: of.variables,
+    system: systemOf(sandbox, environments.image),
+    files: await keyFilesAt(git, of.gitDir, of.commit),
+  }
+  return (branch) => environmentKey({ ...identity, branch })
+}
+
 /**
- * Fills an untouched workspace and its home from a kept environment, and returns this environment; `undefined` when none fits, or when it cannot be
- * used.
+ * Fills an untouched workspace and its home from a kept environment, and returns this environment; `undefined` when none fits, when it cannot be
+ * used, or when the signal aborts.
  */
 export async function fillFrom(
   { root, path, logger }: EnvironmentDeps,
   { projectId, sandbox, workspace, usable, isUntouched }: Environment,
-  { by, over }: { readonly by: keyof EnvironmentKey; readonly over: boolean },
+  {
+    by,
+    over,
+    signal,
+  }: { readonly by: keyof EnvironmentKey; readonly over: boolean; readonly signal: AbortSignal },
 ): Promise<Layer | undefined> {
-  if (!isUntouched) return undefined
+  if (!isUntouched || signal.aborted) return undefined
   const layer = await findLayer(root, projectId, usable, by)
   try {
     // The mark shows that unpacking has begun. If the server is killed before the end, the next run sees the mark and runs the setup. So incomplete
     // files are not trusted.
     if (layer) await markSetupBegun(workspace)
-    if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over })
+    if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over, signal })
     return layer
   } catch (fault) {
+    if (signal.aborted) return undefined
     // The setup then runs, and its result replaces this environment.
     logger.warn({ err: fault, projectId }, 'failed to use an environment that was kept')
     if (layer) await removeLayer(layer.dir, path)
@@ -100,10 +119,14 @@ export async function fillFrom(
 }
 
 /** Fills a workspace before its task exists. The first run of the task says so in its terminal. */
-export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promise<void> {
+export async function fillAhead(
+  deps: EnvironmentDeps,
+  of: EnvironmentOf,
+  signal: AbortSignal,
+): Promise<void> {
   const command = of.envs.setupCommand.trim()
   const environment = command === '' ? undefined : await environmentOf(deps, of)
-  const layer = environment && (await fillFrom(deps, environment, { by: 'whole', over: false }))
+  const layer = environment && (await fillFrom(deps, environment, { by: 'whole', over: false, signal }))
   if (layer) await markSetUp(of.workspace, { command, untold: layer.builtAt })
 }
 

@@ -6,10 +6,16 @@ import type { Sandbox } from '../sandbox/port.ts'
 import { isLockFile } from './keptPaths.ts'
 
 export interface EnvironmentKey {
-  /** The hash of the command, its variables, the system and the branch. */
+  /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit: what git ignores is kept, and nothing else. */
   readonly setup: string
   /** The hash of everything in `setup` and of the lock files at the commit. */
   readonly whole: string
+}
+
+/** Hashes of the files of a commit that decide what is kept of a setup, and what a setup installs. */
+export interface KeyFiles {
+  readonly ignores: string
+  readonly locks: string
 }
 
 export interface SetupIdentity {
@@ -22,18 +28,18 @@ export interface SetupIdentity {
    * change this branch decides what runs there anyway.
    */
   readonly branch: string
-  /** The hash of the lock files, as `lockFilesAt` returns it. */
-  readonly locks: string
+  /** The hashes that `keyFilesAt` returns. */
+  readonly files: KeyFiles
 }
 
-export function environmentKey({ locks, ...identity }: SetupIdentity): EnvironmentKey {
-  const setup = sha256(JSON.stringify(identity))
-  return { setup, whole: sha256(JSON.stringify([setup, locks])) }
+export function environmentKey({ files, ...identity }: SetupIdentity): EnvironmentKey {
+  const setup = sha256(JSON.stringify({ ...identity, ignores: files.ignores }))
+  return { setup, whole: sha256(JSON.stringify([setup, files.locks])) }
 }
 
-/** The hash of the names and contents of all lock files of a commit. Throws `GitFault`. */
-export async function lockFilesAt(git: Git, gitDir: string, commit: string): Promise<string> {
-  const found: string[] = []
+/** The hashes of the names and contents of all ignore files and of all lock files of a commit. Throws `GitFault`. */
+export async function keyFilesAt(git: Git, gitDir: string, commit: string): Promise<KeyFiles> {
+  const found: { readonly entry: string; readonly name: string }[] = []
   let rest = ''
   await gitOrThrow(git, {
     gitDir,
@@ -42,12 +48,18 @@ export async function lockFilesAt(git: Git, gitDir: string, commit: string): Pro
       // Each entry ends with a tab and the path. Bytes are kept as they are, since names need not be UTF-8.
       const entries = (rest + chunk.toString('latin1')).split('\0')
       rest = entries.pop() ?? ''
-      found.push(...entries.filter((entry) => isLockFile(entry.split(/[\t/]/).at(-1) ?? '')))
+      const named = entries.map((entry) => ({ entry, name: entry.split(/[\t/]/).at(-1) ?? '' }))
+      found.push(...named.filter(({ name }) => isIgnoreFile(name) || isLockFile(name)))
       return 'more'
     },
   })
-  return sha256(JSON.stringify(found))
+  const hashOf = (isOfKind: (name: string) => boolean) =>
+    sha256(JSON.stringify(found.filter(({ name }) => isOfKind(name)).map(({ entry }) => entry)))
+  return { ignores: hashOf(isIgnoreFile), locks: hashOf(isLockFile) }
 }
+
+/** Whether git reads a file of a tree, by its name without folders, as a list of what it ignores. */
+const isIgnoreFile = (name: string): boolean => name === '.gitignore'
 
 /** Names the system that commands find in a sandbox: the image of its container, or the release of the host whose programs bubblewrap shows. */
 export function systemOf(sandbox: Pick<Sandbox, 'kind'>, image: string | null): string {

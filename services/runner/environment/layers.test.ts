@@ -4,7 +4,18 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { sha256 } from '#platform/hashes.ts'
 import { testPath } from '../../../tests/runner/workspaceScene.ts'
-import { allLayers, archivesIn, beginLayer, findLayer, keepLayer, removeHalfMade } from './layers.ts'
+import {
+  allLayers,
+  archivesIn,
+  beginLayer,
+  commitOfLayer,
+  findLayer,
+  keepLayer,
+  lastUsed,
+  noteUnderWay,
+  removeHalfMade,
+  removeLayer,
+} from './layers.ts'
 
 let root: string
 beforeEach(async () => {
@@ -14,15 +25,16 @@ afterEach(() => rm(root, { recursive: true }))
 
 const keyOf = (setup: string, locks: string) => ({ setup: sha256(setup), whole: sha256(setup + locks) })
 const [ours, theirs] = ['project-one', 'project-two']
-async function half(projectId: string): Promise<string> {
-  const dir = await beginLayer(root, projectId)
+async function half(): Promise<string> {
+  const dir = await beginLayer(root)
   const { tree, home } = archivesIn(dir)
   await writeFile(tree, 'tree')
   await writeFile(home, 'home')
   return dir
 }
-const keep = async (projectId: string, key: ReturnType<typeof keyOf>, builtAt: number) =>
-  keepLayer({ root, path: testPath }, await half(projectId), { projectId, key, builtAt, bytes: 8 })
+const commit = '0'.repeat(40)
+const keep = async (projectId: string, key: ReturnType<typeof keyOf>, builtAt: number, usedAt?: number) =>
+  keepLayer({ root, path: testPath }, await half(), { projectId, key, builtAt, bytes: 8, commit, usedAt })
 
 // Attacks layers: the name of another project, or a path, is asked for.
 test('one is found by its key, or by its setup alone, and only by its project', async () => {
@@ -39,10 +51,43 @@ test('one is found by its key, or by its setup alone, and only by its project', 
 
 // Attacks layers: a crash while an environment is kept.
 test('one that was cut short is none, and is removed at the next start', async () => {
-  await half(ours)
+  await half()
   expect(await allLayers(root)).toEqual([])
-  expect(await removeHalfMade({ root, path: testPath })).toEqual([ours])
+  expect(await removeHalfMade({ root, path: testPath })).toEqual([])
   expect(await readdir(join(root, 'environments'))).toEqual([])
+})
+
+test('a setup whose process was killed is known at the next start, once', async () => {
+  const taken = await noteUnderWay(root, { projectId: theirs, hasEarlier: true })
+  const cutShort = { projectId: ours, hasEarlier: true }
+  await noteUnderWay(root, cutShort)
+  await taken()
+  expect(await removeHalfMade({ root, path: testPath })).toEqual([cutShort])
+  expect(await removeHalfMade({ root, path: testPath })).toEqual([])
+})
+
+test('one that is removed while it is looked for is not found, and an earlier one is', async () => {
+  await keep(ours, keyOf('npm ci', 'one'), 1_000)
+  await keep(ours, keyOf('npm ci', 'two'), 2_000)
+  const markUsed = async (dir: string) => {
+    if (dir.endsWith('.2000.8')) await removeLayer(dir, testPath)
+    await utimes(dir, new Date(), new Date())
+  }
+  const found = await findLayer(root, ours, [keyOf('npm ci', '')], 'setup', markUsed)
+  expect(found?.builtAt).toBe(1_000)
+})
+
+test('of two that are kept at the same time, the newer one stays, whichever is kept last', async () => {
+  const key = keyOf('npm ci', 'one')
+  for (const builtAt of [2_000, 1_000]) await keep(ours, key, builtAt)
+  expect((await findLayer(root, ours, [key], 'whole'))?.builtAt).toBe(2_000)
+})
+
+test('one that no task asked for counts as used when the earlier one was', async () => {
+  await keep(ours, keyOf('npm ci', 'one'), 2_000, 1_000)
+  const [layer] = await allLayers(root)
+  expect(await lastUsed(layer?.dir ?? '')).toBe(1_000)
+  expect(layer && (await commitOfLayer(layer))).toBe(commit)
 })
 
 test('one whose end is missing is none', async () => {

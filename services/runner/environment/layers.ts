@@ -4,7 +4,7 @@
  * is on the disk, so an incomplete layer is never found.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ifAbsent, syncFolder } from '#platform/files.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'
@@ -34,6 +34,13 @@ export interface Layer {
   readonly bytes: number
 }
 
+export interface NewLayer extends Omit<Layer, 'dir'> {
+  /** The commit that the setup's workspace began at. */
+  readonly commit: string
+  /** When a task used an environment of the project last; now by default. */
+  readonly usedAt?: number | undefined
+}
+
 /** The paths of the two archives in the folder of a layer, also while it is being written. */
 export const archivesIn = (dir: string) => ({ tree: join(dir, 'tree.tar'), home: join(dir, 'home.tar') })
 
@@ -46,15 +53,36 @@ interface Place {
 /** Each project keeps this many layers; the least recently used are removed first. */
 const keptOfProject = 3
 const halfMade = '.half-'
+const underWay = '.under-way-'
 const layerName = /^([A-Za-z0-9_-]+)\.([0-9a-f]{16})\.([0-9a-f]{32})\.(\d+)\.(\d+)$/
 const folderOf = (root: string): string => join(root, 'environments')
 
 /** Makes a folder for the archives of a layer. The caller must remove the folder, or keep it as a layer. */
-export async function beginLayer(root: string, projectId: string): Promise<string> {
-  const dir = join(folderOf(root), `${halfMade}${projectId}.${randomUUID()}`)
+export async function beginLayer(root: string): Promise<string> {
+  const dir = join(folderOf(root), `${halfMade}${randomUUID()}`)
   await mkdir(dir, { recursive: true, mode: 0o700 })
   return dir
 }
+
+/** A setup of which a project's page says that it runs. */
+export interface SetupUnderWay {
+  readonly projectId: string
+  /** Whether tasks may use an earlier environment if it does not come to its end. */
+  readonly hasEarlier: boolean
+}
+
+/** Notes a setup on the disk before its project's page says that it runs. The returned function takes the note away. */
+export async function noteUnderWay(
+  root: string,
+  { projectId, hasEarlier }: SetupUnderWay,
+): Promise<() => Promise<void>> {
+  await mkdir(folderOf(root), { recursive: true, mode: 0o700 })
+  const note = join(folderOf(root), `${underWay}${projectId}.${hasEarlier ? 1 : 0}.${randomUUID()}`)
+  await writeFile(note, '')
+  return () => rm(note, { force: true })
+}
+
+const commitIn = (dir: string): string => join(dir, 'commit')
 
 /**
  * Turns the folder `half`, which has complete archives, into a layer. Removes older layers with the same key, and the least recently used layers
@@ -63,9 +91,11 @@ export async function beginLayer(root: string, projectId: string): Promise<strin
 export async function keepLayer(
   { root, path }: Place,
   half: string,
-  { projectId, key, builtAt, bytes }: Omit<Layer, 'dir'>,
+  { projectId, key, builtAt, bytes, commit, usedAt }: NewLayer,
 ): Promise<void> {
+  await writeFile(commitIn(half), commit)
   await syncFolder(half)
+  if (usedAt !== undefined) await utimes(half, new Date(usedAt), new Date(usedAt))
   const [setup, whole] = [key.setup.slice(0, 16), key.whole.slice(0, 32)]
   const dir = join(folderOf(root), [projectId, setup, whole, builtAt, bytes].join('.'))
   await rename(half, dir)
@@ -78,11 +108,33 @@ export async function keepLayer(
     others.filter(({ key: its }) => (its.whole === whole) === is),
   )
   const used = await Promise.all(
-    (unlike ?? []).map(async (layer) => ({ ...layer, at: await usedAt(layer.dir) })),
+    (unlike ?? []).map(async (layer) => ({ ...layer, at: await lastUsed(layer.dir) })),
   )
   const beyond = used.toSorted((one, other) => other.at - one.at).slice(keptOfProject - 1)
   for (const old of [...(same ?? []), ...beyond]) await removeLayer(old.dir, path)
 }
+
+/** The commit that a layer was made from; `undefined` when that is not known. */
+export async function commitOfLayer({ dir }: Layer): Promise<string | undefined> {
+  const commit = (await readFile(commitIn(dir), 'utf8').catch(ifAbsent)) ?? ''
+  return /^[0-9a-f]{40,64}$/.test(commit) ? commit : undefined
+}
+
+/** Whether a project has a layer with one of these keys. */
+export async function hasLayer(
+  root: string,
+  projectId: string,
+  keys: readonly EnvironmentKey[],
+  by: keyof EnvironmentKey,
+): Promise<boolean> {
+  const fitting = (await layersOf(root, projectId)).filter((layer) =>
+    keys.some((key) => fits(layer, key, by)),
+  )
+  return (await Promise.all(fitting.map(isWhole))).includes(true)
+}
+
+const fits = (layer: Layer, key: EnvironmentKey, by: keyof EnvironmentKey): boolean =>
+  key[by].startsWith(layer.key[by])
 
 /** Finds a layer of a project: the newest layer with the first of `keys`, or else with the next of them. The found layer then counts as used now. */
 export async function findLayer(
@@ -90,18 +142,20 @@ export async function findLayer(
   projectId: string,
   keys: readonly EnvironmentKey[],
   by: keyof EnvironmentKey,
+  markUsed: (dir: string) => Promise<void> = markUsedNow,
 ): Promise<Layer | undefined> {
   const layers = await layersOf(root, projectId)
   for (const key of keys)
     for (const layer of layers) {
-      if (!key[by].startsWith(layer.key[by]) || !(await isWhole(layer))) continue
-      const now = new Date()
+      if (!fits(layer, key, by) || !(await isWhole(layer))) continue
       // Another run may have removed the layer just now.
-      const isThere = await utimes(layer.dir, now, now).then(() => true, ifAbsent)
+      const isThere = await markUsed(layer.dir).then(() => true, ifAbsent)
       if (isThere) return layer
     }
   return undefined
 }
+
+const markUsedNow = (dir: string): Promise<void> => utimes(dir, new Date(), new Date())
 
 /** Whether the archives still have their recorded size: programs that unpack an archive do not always notice that its end is missing. */
 async function isWhole({ dir, bytes }: Layer): Promise<boolean> {
@@ -142,15 +196,19 @@ export async function removeLayer(dir: string, path: string): Promise<void> {
   await removeFolder(gone, path)
 }
 
-/** Removes unfinished folders that a killed process has left, and returns the ids of their projects. */
-export async function removeHalfMade({ root, path }: Place): Promise<readonly string[]> {
-  const names = ((await readdir(folderOf(root)).catch(ifAbsent)) ?? []).filter((name) =>
-    name.startsWith(halfMade),
-  )
-  for (const name of names) await removeFolder(join(folderOf(root), name), path)
-  return [...new Set(names.map((name) => name.slice(halfMade.length).split('.', 1).join('')))]
+/** Removes unfinished files that a killed process has left, and returns the setups that were running in it. */
+export async function removeHalfMade({ root, path }: Place): Promise<readonly SetupUnderWay[]> {
+  const names = (await readdir(folderOf(root)).catch(ifAbsent)) ?? []
+  const cutShort = names.filter((name) => name.startsWith(halfMade) || name.startsWith(underWay))
+  for (const name of cutShort) await removeFolder(join(folderOf(root), name), path)
+  return cutShort.flatMap((name) => {
+    if (!name.startsWith(underWay)) return []
+    const [projectId = '', hasEarlier] = name.slice(underWay.length).split('.')
+    return [{ projectId, hasEarlier: hasEarlier === '1' }]
+  })
 }
 
-async function usedAt(dir: string): Promise<number> {
+/** When a task used a layer last, in milliseconds since 1970. */
+export async function lastUsed(dir: string): Promise<number> {
   return (await stat(dir).catch(ifAbsent))?.mtimeMs ?? 0
 }

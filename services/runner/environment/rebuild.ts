@@ -1,152 +1,181 @@
-/** Rebuilds an environment when a person asks for it: runs the project's setup in a new workspace of the default branch, without a task. */
-import { randomUUID } from 'node:crypto'
-import { defaultAgent } from '#domain/agents.ts'
-import { ProjectEnvironmentFailed, ProjectEnvironmentStarted } from '#domain/project/environmentEvents.ts'
-import { projectsView } from '#domain/views/projects.ts'
-import { usersView } from '#domain/views/users.ts'
+/** Makes environments of projects without a task: when a person asks, and in the background when lock files of the default branch have changed. */
+import { rounds } from '#platform/async/rounds.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
-import type { RecordingDeps } from '../deps.ts'
-import { failed, outcomeOfFault } from '../execution/failure.ts'
 import { stopping, type Stopping } from '../execution/control.ts'
-import { workspaceFor } from '../execution/prepareWorkspace.ts'
-import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
-import { runOutput } from '../execution/recording/terminalOutput.ts'
-import { refreshMirror } from '../execution/repositoryAccess.ts'
-import { tellOfRepository } from '../execution/repositoryNotes.ts'
-import type { ExecutionDeps } from '../execution/run.ts'
-import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
-import { markAhead, removeAhead } from '../prewarm/preparedMarker.ts'
-import { gitUntil } from '../workspace/git/git.ts'
-import { environmentOf } from './environment.ts'
-import { removeHalfMade } from './layers.ts'
-import { recordEnvironment, runSetup } from './setUpWorkspace.ts'
+import type { Failed } from '../execution/failure.ts'
+import type { AvailableSandbox } from '../deps.ts'
+import type { ChangedLocks } from './changedLocks.ts'
+import { beginRecord, recordCutShort, type RecordDeps } from './environmentRecord.ts'
+import type { EnvironmentKey } from './environmentKey.ts'
+import type { Rebuild } from './setUpNewWorkspace.ts'
 
 type Request = RpcRequest<'rebuildEnvironment'>
 
 export interface Rebuilds {
-  /** Begins a rebuild, unless another rebuild of the project is under way. */
+  /** Begins a rebuild that a person asks for, unless one of the project is under way. */
   begin(request: Request): Promise<RpcResponse<'rebuildEnvironment'>>
-  /** Ends all rebuilds, and resolves when their workspaces are removed. */
+  /**
+   * Called when the repository of a project may have changed. If its environment was used lately and lock files of the default branch have changed, a
+   * rebuild begins when there is room; if it fails, none begins until they change again.
+   */
+  repositoryChanged(request: Request): Promise<void>
+  /** The projects of which a rebuild is under way or waits. */
+  projects(): readonly string[]
+  /** Ends that of a deleted project. Nothing of it is left, and nothing is recorded. */
+  projectDeleted(projectId: string): Promise<void>
+  /** Ends all rebuilds. Nothing of them is left. */
   close(): Promise<void>
 }
 
-/** The most rebuilds at once, since each takes as much of the machine as a task. */
+export interface RebuildDeps extends RecordDeps {
+  readonly sandbox: { readonly missing: string } | Pick<Extract<AvailableSandbox, { kind: string }>, 'kind'>
+}
+
+/** What rebuilds do with repositories and sandboxes. */
+export interface RebuildPorts {
+  hasSetup(projectId: string): Promise<boolean>
+  /** Whether tasks used an environment of the project lately. */
+  isUsed(projectId: string): Promise<boolean>
+  /** The keys of environments that tasks of the default branch may use now. */
+  usableKeys(request: Request): Promise<readonly EnvironmentKey[]>
+  /** `undefined` when nothing has to be made again. */
+  changedLocks(request: Request, signal: AbortSignal): Promise<ChangedLocks | undefined>
+  /** Returns why the setup could not begin. */
+  setUp(rebuild: Rebuild): Promise<Failed | undefined>
+}
+
+/** The most rebuilds at once, since each takes as much of the machine as a task. In the background, there is only one. */
 const maxAtOnce = 2
 
-/** Makes the collection of rebuilds, and removes layers that a killed process did not finish. */
-export async function openRebuilds(deps: ExecutionDeps): Promise<Rebuilds> {
-  for (const projectId of await removeHalfMade(deps))
-    await recordEnvironment(deps, projectId, failure('The server stopped before the setup came to its end.'))
-  const running = new Map<string, { readonly stop: Stopping; readonly done: Promise<void> }>()
+interface Begun extends Request, Partial<ChangedLocks> {
+  readonly trigger: 'rebuild' | 'lock_files'
+}
+
+/** Opens the rebuilds, and records the end of those that a killed process has left. */
+export async function openRebuilds(deps: RebuildDeps, ports: RebuildPorts): Promise<Rebuilds> {
+  await recordCutShort(deps)
+  const { sandbox } = deps
+  const hasSandbox = !('missing' in sandbox) && sandbox.kind !== 'none'
+  const running = openRunning(deps, ports)
+  const background = openBackground(deps, ports, running)
   return {
     async begin(request) {
-      const { projectId } = request
-      const { sandbox } = deps
-      if ('missing' in sandbox || sandbox.kind === 'none') return { kind: 'no_sandbox', position: null }
-      if (running.has(projectId)) return { kind: 'begun', position: null }
-      if (running.size >= maxAtOnce) return { kind: 'busy', position: null }
-      const stop = stopping()
-      const beginning = start(deps, projectId)
-      const done = beginning
-        .then(({ kind }) => (kind === 'begun' ? rebuild(deps, request, stop) : undefined))
-        .catch(() => undefined)
-        .finally(() => running.delete(projectId))
-      running.set(projectId, { stop, done })
-      return beginning
+      if (!hasSandbox) return { kind: 'no_sandbox', position: null }
+      const hasSetup = await ports.hasSetup(request.projectId)
+      if (running.projects().includes(request.projectId)) return { kind: 'begun', position: null }
+      if (!running.hasRoom()) return { kind: 'busy', position: null }
+      if (!hasSetup) return { kind: 'no_setup', position: null }
+      return { kind: 'begun', position: await running.start({ ...request, trigger: 'rebuild' }) }
+    },
+    async repositoryChanged(request) {
+      if (hasSandbox && (await ports.isUsed(request.projectId))) background.add(request)
+    },
+    projects: () => [...new Set([...running.projects(), ...background.projects()])],
+    async projectDeleted(projectId) {
+      background.forget(projectId)
+      await running.stop(projectId, 'deleted')
     },
     async close() {
-      for (const { stop } of running.values()) stop.stop('stopping')
-      await Promise.all([...running.values()].map(({ done }) => done))
+      await Promise.all([
+        background.close(),
+        ...running.projects().map((projectId) => running.stop(projectId, 'stopping')),
+      ])
     },
   }
 }
 
-async function start(deps: ExecutionDeps, projectId: string): Promise<RpcResponse<'rebuildEnvironment'>> {
-  const { settings } = await settingsOf(deps, projectId)
-  if (settings.setupCommand.trim() === '') return { kind: 'no_setup', position: null }
-  const position = await recordEnvironment(
-    deps,
-    projectId,
-    ProjectEnvironmentStarted.of({ trigger: 'rebuild' }),
-  )
-  return { kind: 'begun', position }
-}
+type RunningRebuilds = ReturnType<typeof openRunning>
 
-/** Does one rebuild. Never rejects: whatever happens is recorded. */
-async function rebuild(deps: ExecutionDeps, request: Request, stop: Stopping): Promise<void> {
-  const taskId = randomUUID()
-  try {
-    await markAhead(deps.root, taskId)
-    const unready = await deps.locks.hold(taskId, () => setUpNewWorkspace(deps, { ...request, taskId }, stop))
-    if (unready) await recordEnvironment(deps, request.projectId, failure(unready.reason))
-  } catch (fault) {
-    const outcome = outcomeOfFault(deps, fault)
-    const reason = outcome.kind === 'failed' ? outcome.reason : 'The setup was stopped.'
-    await recordEnvironment(deps, request.projectId, failure(reason))
-  } finally {
-    await removeAhead(deps, taskId).catch((fault: unknown) =>
-      deps.logger.warn({ err: fault }, 'failed to remove the workspace of an environment'),
-    )
+function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
+  const running = new Map<string, { readonly stop: Stopping; readonly done: Promise<void> }>()
+
+  async function run(
+    begun: Begun,
+    stop: Stopping,
+    onBegun: (position: string | null) => void,
+  ): Promise<void> {
+    const { projectId, ownerId, trigger, changed, key, usedAt } = begun
+    const usable = key ? [key] : await ports.usableKeys(begun).catch(() => [])
+    const record = await beginRecord(deps, { projectId, trigger, changed, usable })
+    try {
+      onBegun(record.position)
+      const unready = await ports.setUp({ projectId, ownerId, stop, record, usedAt })
+      if (unready && stop.reason() !== 'deleted')
+        await record.failed('interrupted', { reason: unready.reason, log: '' })
+    } finally {
+      await record.close()
+    }
+  }
+  return {
+    projects: () => [...running.keys()],
+    hasRoom: () => running.size < maxAtOnce,
+    /** Resolves when that of the project has ended, or is none. */
+    ended: async (projectId: string) => running.get(projectId)?.done,
+    anyEnded: () => Promise.race([...running.values()].map(({ done }) => done)),
+    /** Returns the position of the record that it began. */
+    start(begun: Begun): Promise<string | null> {
+      const { projectId } = begun
+      const stop = stopping()
+      return new Promise((resolve, reject) => {
+        const done = run(begun, stop, resolve)
+          .catch((fault: unknown) => {
+            deps.logger.warn({ err: fault, projectId }, 'failed to make an environment')
+            reject(fault)
+          })
+          .finally(() => running.delete(projectId))
+        running.set(projectId, { stop, done })
+      })
+    },
+    async stop(projectId: string, reason: 'deleted' | 'stopping'): Promise<void> {
+      const found = running.get(projectId)
+      found?.stop.stop(reason)
+      await found?.done
+    },
   }
 }
 
-const failure = (reason: string) =>
-  ProjectEnvironmentFailed.of({ code: 'interrupted', usesEarlier: false }, { reason, log: '' })
+/** Makes environments again, one after the other. However often the repository of a project changes, at most one waits. */
+function openBackground({ logger }: RebuildDeps, ports: RebuildPorts, running: RunningRebuilds) {
+  const waiting = new Map<string, Request>()
+  /** The environments that were made last, by project. */
+  const tried = new Map<string, string>()
+  const closing = new AbortController()
 
-/** Makes a workspace and runs the project's setup in it. The setup records its own outcome. Returns a failure if the setup could not begin. */
-async function setUpNewWorkspace(
-  deps: ExecutionDeps,
-  { projectId, ownerId, taskId }: Request & { readonly taskId: string },
-  stop: Stopping,
-) {
-  const noSpace = deps.disk.refusal()
-  if (noSpace !== undefined) return failed('disk_full', noSpace)
-  const [project, user] = await Promise.all([
-    deps.documents.get(projectsView, projectId),
-    deps.documents.get(usersView, ownerId),
-  ])
-  if (!project || !user) return failed('project_deleted', 'The project was deleted.')
-  const { signal } = stop
-  const refreshed = await refreshMirror(deps, { owner: ownerId, projectId }, { signal })
-  if (refreshed.kind === 'failed') return refreshed
-  const task = { id: taskId, projectId, branch: project.defaultBranch, title: '', workingBranch: null }
-  const git = gitUntil(deps.git, signal)
-  const prepared = await workspaceFor({ ...deps, git }, refreshed, { task, user })
-  if (prepared.kind === 'failed') return prepared
-  const { workspace } = prepared
-  const { access } = refreshed
-  const envs = await sandboxEnvsOf(deps, {
-    projectId,
-    agent: defaultAgent,
-    workspace,
-    repositoryUrl: access.url,
+  async function rebuildIfChanged(request: Request): Promise<void> {
+    const { projectId } = request
+    const { signal } = closing
+    await running.ended(projectId)
+    while (!running.hasRoom()) await running.anyEnded()
+    const changed = signal.aborted ? undefined : await ports.changedLocks(request, signal)
+    if (!changed || signal.aborted || tried.get(projectId) === changed.key.whole) return
+    // A person may have begun others meanwhile.
+    if (running.projects().includes(projectId) || !running.hasRoom()) return rebuildIfChanged(request)
+    tried.set(projectId, changed.key.whole)
+    await running.start({ ...request, ...changed, trigger: 'lock_files' })
+    await running.ended(projectId)
+  }
+  const background = rounds(async () => {
+    for (const [projectId, request] of waiting) {
+      waiting.delete(projectId)
+      if (closing.signal.aborted) return
+      await rebuildIfChanged(request).catch((fault: unknown) =>
+        logger.warn({ err: fault, projectId }, 'failed to make an environment again in the background'),
+      )
+    }
   })
-  const by = { ownerId, projectId }
-  const secrets = valuesOf([...envs.secrets, ...(await ownSecrets(deps, access, by))])
-  const output = unshownOutput(deps, secrets)
-  const run = { stopping: stop, output }
-  const unwatch = deps.disk.watch({ taskId, stop })
-  const stopHearing = deps.egress.hear(
-    taskId,
-    (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
-  )
-  try {
-    await tellOfRepository(deps, { run, workspace, envs, person: ownerId })
-    const environment = await environmentOf(deps, { projectId, workspace, envs })
-    if (!environment) return failed('clone_failed', 'The repository is empty, so there is nothing to set up.')
-    deps.environments.notKept.delete(environment.key.whole)
-    await runSetup(deps, { run, projectId, workspace, envs, environment, trigger: 'rebuild' })
-    return undefined
-  } finally {
-    unwatch()
-    stopHearing()
-    await output.end()
+  return {
+    add(request: Request): void {
+      waiting.set(request.projectId, request)
+      background.within(0)
+    },
+    forget(projectId: string): void {
+      waiting.delete(projectId)
+      tried.delete(projectId)
+    },
+    projects: () => [...waiting.keys()],
+    async close(): Promise<void> {
+      closing.abort()
+      await background.stop()
+    },
   }
-}
-
-/** An output that is shown in no terminal. Only the end of it is recorded. */
-function unshownOutput({ redaction }: Pick<RecordingDeps, 'redaction'>, secrets: readonly string[]) {
-  const terminal = { append: async () => undefined, tell: () => undefined, head: () => null }
-  const fence = { executionId: '', attempt: 0 }
-  return runOutput(terminal, { fence, kind: 'turn', redaction: redaction(secrets) })
 }

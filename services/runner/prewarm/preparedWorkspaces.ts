@@ -38,6 +38,8 @@ export interface PreparedWorkspaces {
    * removed, and not returned.
    */
   adopt(task: TaskDocument): Promise<Workspace | undefined>
+  /** Ends a preparation early. */
+  stop(taskId: string): void
   /** Removes all workspaces that no task has taken. */
   close(): Promise<void>
 }
@@ -134,6 +136,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
       await unmarkAhead(deps.root, task.id)
       return workspace
     },
+    stop: (taskId) => preparations.get(taskId)?.stop.abort(),
     async close() {
       await Promise.all([...preparations.keys()].map(dropLocked))
     },
@@ -183,7 +186,7 @@ async function make(
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url
   const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
-  const filling = fillAhead(deps, { projectId, workspace, envs })
+  const filling = fillAhead(deps, { projectId, workspace, envs }, signal)
   const own = await ownInstructionsOf(deps, ownerId)
   const by = { ownerId, projectId }
   // A hook may run as soon as an agent starts, but must not run before the task exists. So if the project allows hooks, no agent is started yet.

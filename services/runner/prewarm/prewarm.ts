@@ -15,6 +15,8 @@ export interface Prewarm {
   /** The sandbox for a turn that is about to begin; `undefined` when prewarming is off. */
   earlySandbox(request: EarlyRequest): EarlySandbox | undefined
   adopt(task: TaskDocument): Promise<Workspace | undefined>
+  /** Ends the preparation of a task's workspace early. What is ready of it is kept for the task. */
+  stopPreparing(taskId: string): void
   /** Ends the warm agents, and removes the prepared workspaces that no task has taken. */
   close(): Promise<void>
 }
@@ -47,6 +49,7 @@ export async function openPrewarm(
     agents,
     earlySandbox: (request) => (isOn ? earlySandboxFor(deps, request) : undefined),
     adopt: prepared.adopt,
+    stopPreparing: prepared.stop,
     async close() {
       stopAnswering()
       await prepared.close()

@@ -47,7 +47,7 @@ export function handleRpcRequests(
   }: {
     readonly rpc: Rpc
     readonly isAlone: boolean
-    readonly rebuilds: Pick<Rebuilds, 'begin'>
+    readonly rebuilds: Pick<Rebuilds, 'begin' | 'repositoryChanged'>
     readonly codeHostUrl: string
   },
 ): () => void {
@@ -75,6 +75,10 @@ export function handleRpcRequests(
     rpc.handle('abilities', abilities),
     rpc.handle('files', files),
     rpc.handle('rebuildEnvironment', rebuilds.begin),
+    rpc.handle('repositoryChanged', async (request) => {
+      await rebuilds.repositoryChanged(request)
+      return {}
+    }),
     rpc.handle('taskFiles', taskFiles(deps, { found, isAlone })),
     rpc.handle('openShell', deps.shells.open),
     rpc.handle('useShell', deps.shells.use),

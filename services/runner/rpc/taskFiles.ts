@@ -35,21 +35,26 @@ export function taskFiles(
   deps: TaskFilesDeps,
   { found, isAlone }: { readonly found: FindRepository; readonly isAlone: boolean },
 ): (request: Request) => Promise<Response | undefined> {
-  const inTurn = limitConcurrency(maxAtOnce)
+  const inTurn = inTurns()
   return async (request) => {
+    const since = Date.now()
     try {
       const repository = await found(request)
       if (!repository) return undefined
       if (!isAlone && !(await deps.workspaces.has(request.taskId))) await pause(graceMs)
-      const since = Date.now()
-      return await inTurn(async () =>
-        Date.now() - since < longestWaitMs ? answer(deps, repository, request) : undefined,
-      )
+      return await inTurn(since, () => answer(deps, repository, request))
     } catch (fault) {
       deps.logger.info({ err: fault, taskId: request.taskId }, "failed to read a task's files")
       return undefined
     }
   }
+}
+
+/** Does some work at a time, in the order in which it is requested. Leaves out what was requested too long before its turn. */
+export function inTurns(now: () => number = Date.now) {
+  const inTurn = limitConcurrency(maxAtOnce)
+  return <T>(since: number, work: () => Promise<T>): Promise<T | undefined> =>
+    inTurn(async () => (now() - since < longestWaitMs ? work() : undefined))
 }
 
 /** Reads from the workspace. If there is none, reads from the saved work. If nothing was saved either, reads from a branch. */

@@ -2,11 +2,12 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { taskStream } from '#domain/kernel/streams.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { task } from '#domain/task/task.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { creating } from '../../../tests/domain/creating.ts'
-import { taskId } from '../../../tests/domain/ids.ts'
+import { projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines } from '../../../tests/server/engines.ts'
 import { removeLeftovers, startDeletedRemoval } from './cleanup.ts'
 import { openLocks } from './locks.ts'
@@ -59,6 +60,60 @@ test('a link of an agent leads nowhere', async () => {
 test('a runner that has no workspaces yet starts as well', () =>
   expect(removeLeftovers(join(root, 'none'))).resolves.toBeUndefined())
 
+const noRebuilds = { projects: () => [], projectDeleted: async () => undefined }
+
+test('the rebuild of a deleted project is ended, and that of another goes on', async () => {
+  const engines = await openTestEngines()
+  for (const n of [1, 2])
+    await engines.commands.execute(projectDecider, projectStream(projectId(n)), projectOf(n), cause())
+  await engines.commands.execute(
+    projectDecider,
+    projectStream(projectId(1)),
+    { type: 'DeleteProject' },
+    cause(),
+  )
+  const ended: string[] = []
+  let isLookedAt = false
+  const removal = startDeletedRemoval({
+    ...engines,
+    locks: openLocks(),
+    limit: { held: () => [], liftIfGone: async () => undefined },
+    eviction: { removeMirrors: async () => void (isLookedAt = true), counted: () => undefined },
+    root,
+    path: process.env['PATH'] ?? '',
+    endAgent: async () => undefined,
+    rebuilds: {
+      projects: () => [projectId(1), projectId(2)],
+      projectDeleted: async (id) => void ended.push(id),
+    },
+    isRunning: () => false,
+    isBusy: () => false,
+    idleMs: 0,
+  })
+  await eventually('everything was looked at', () => isLookedAt)
+  await removal.stop()
+  expect(ended).toEqual([projectId(1)])
+  await engines.close()
+})
+
+const projectOf = (n: number) =>
+  ({
+    type: 'CreateProject',
+    projectId: projectId(n),
+    ownerId: userId(1),
+    githubRepoId: `${n}`,
+    isPrivate: false,
+    name: `project-${n}`,
+    description: '',
+    repository: {
+      githubUrl: `https://host/ada/project-${n}`,
+      githubOwner: 'ada',
+      githubRepoName: `project-${n}`,
+      defaultBranch: 'main',
+      language: null,
+    },
+  }) as const
+
 // Holds findings 1.86.
 test('recorder H1: a task whose record is damaged keeps no deleted task’s folder, and no mirror', async () => {
   const engines = await openTestEngines()
@@ -82,6 +137,7 @@ test('recorder H1: a task whose record is damaged keeps no deleted task’s fold
     root,
     path: process.env['PATH'] ?? '',
     endAgent: async () => undefined,
+    rebuilds: noRebuilds,
     isRunning: () => false,
     isBusy: () => false,
     idleMs: 0,

@@ -13,6 +13,7 @@ import { NotFolded } from '#platform/ports/faults.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { agents } from '../agents/registry.ts'
 import { allLayers, layersOf, removeLayer } from '../environment/layers.ts'
+import type { Rebuilds } from '../environment/rebuild.ts'
 import type { WorkspaceEviction } from './eviction.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { removeHalfPacks } from './git/repositoryLayout.ts'
@@ -40,6 +41,8 @@ export interface DeletedRemovalOptions {
   readonly path: string
   /** Ends the warm agent of a task's workspace. */
   readonly endAgent: (taskId: string) => Promise<void>
+  /** Rebuilds of environments, which are ended when their projects are deleted. */
+  readonly rebuilds: Pick<Rebuilds, 'projects' | 'projectDeleted'>
   /** Whether the task is running. A running task is stopped first, and its end requests another check. */
   readonly isRunning: (taskId: string) => boolean
   readonly isBusy: () => boolean
@@ -106,7 +109,8 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
     what: 'failed to look whether a task was deleted',
     name: (taskId) => ({ stream: taskStream(taskId) }),
   })
-  for (const projectId of new Set((await allLayers(root)).map((layer) => layer.projectId)))
+  const kept = (await allLayers(root)).map((layer) => layer.projectId)
+  for (const projectId of new Set([...kept, ...options.rebuilds.projects()]))
     await removeEnvironmentsIfDeleted(options, projectId)
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
@@ -122,12 +126,13 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
 
 /** Removes the environments of a deleted project. Whether the project was deleted is read from the log, as for tasks. */
 async function removeEnvironmentsIfDeleted(
-  { commands, root, path, logger }: DeletedRemovalOptions,
+  { commands, rebuilds, root, path, logger }: DeletedRemovalOptions,
   projectId: string,
 ): Promise<void> {
   try {
     const { state } = await commands.load(projectDecider, projectStream(projectId))
     if (state.kind !== 'deleted') return
+    await rebuilds.projectDeleted(projectId)
     for (const { dir } of await layersOf(root, projectId)) await removeLayer(dir, path)
   } catch (fault) {
     logger.warn({ err: fault, projectId }, 'failed to remove the environments of a deleted project')

@@ -18,6 +18,7 @@ const none: ShownEnvironment = {
   bytes: null,
   reason: null,
   usesEarlier: false,
+  changed: null,
   leftOut: [],
   log: '',
 }
@@ -78,6 +79,16 @@ test('a failure says why, and that the earlier one is used', async () => {
   const note = await part.findByRole('alert')
   expect(note.textContent).toContain(reason)
   expect(note.textContent).toContain('Tasks use the earlier one')
+})
+
+test.each([
+  [['package-lock.json'], 'package-lock.json changed'],
+  [['web/package-lock.json', 'go.sum'], 'web/package-lock.json and go.sum changed'],
+  [['a/go.sum', 'b/go.sum', 'c/go.sum'], 'a/go.sum, b/go.sum and c/go.sum changed'],
+  [[], 'a lock file changed'],
+])('a rebuild in the background says because of what: %s', async (changed, why) => {
+  const { part } = await open({ ...ready, changed })
+  expect(await part.findByText(`Rebuilt because ${why}.`)).toBeTruthy()
 })
 
 test('a refused rebuild says why', async () => {

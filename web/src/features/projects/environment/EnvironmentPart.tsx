@@ -91,7 +91,7 @@ function Shown({ projectId, hasSetup, environment }: ShownProps) {
 }
 
 function State({ environment, hasSetup }: Omit<ShownProps, 'projectId'>) {
-  const { state, since, builtAt, seconds, bytes } = environment
+  const { state, since, builtAt, seconds, bytes, changed } = environment
   const now = useNow(state === 'building' ? 1_000 : 30_000)
   if (!hasSetup) return <p className="text-muted">{texts.noSetup}</p>
   return (
@@ -113,6 +113,11 @@ function State({ environment, hasSetup }: Omit<ShownProps, 'projectId'>) {
       )}
       {builtAt !== null && seconds !== null && bytes !== null && (
         <p>{texts.ready(lowered(age(builtAt, now)), took(seconds * 1_000), sizeOf(bytes))}</p>
+      )}
+      {changed !== null && (
+        <p className="text-muted wrap-anywhere">
+          <HiddenMarks text={texts.changed(state === 'building', changed)} />
+        </p>
       )}
     </>
   )

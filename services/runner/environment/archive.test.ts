@@ -1,0 +1,45 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { testSandbox } from '../../../tests/runner/environmentScene.ts'
+import { makeScene, type Scene } from '../../../tests/runner/workspaceScene.ts'
+import { packHome } from './archive.ts'
+import { searchFor } from './archiveFilter.ts'
+
+let scene: Scene
+beforeEach(async () => {
+  scene = await makeScene({ 'README.md': '# Sample\n' })
+})
+afterEach(() => scene.remove())
+
+/** Packs a home on a disk that takes this much of each write. */
+async function packedOn(takes: (bytes: number) => number): Promise<number> {
+  const workspace = { ...(await scene.prepare()), owner: undefined }
+  await mkdir(join(workspace.homeDir, '.cache'), { recursive: true })
+  await writeFile(join(workspace.homeDir, '.cache/file'), 'cached')
+  return packHome({
+    sandbox: testSandbox,
+    workspace,
+    to: join(scene.root, 'home.tar'),
+    search: searchFor([]),
+    signal: new AbortController().signal,
+    leftOut: () => undefined,
+    mayWrite: () => undefined,
+    create: async () => ({
+      writev: async (buffers) => ({
+        buffers,
+        bytesWritten: takes(buffers.reduce((sum, { byteLength }) => sum + byteLength, 0)),
+      }),
+      sync: async () => undefined,
+      close: async () => undefined,
+    }),
+  })
+}
+
+test('an archive of which the disk took only a part is none', async () => {
+  await expect(packedOn((bytes) => bytes - 1)).rejects.toThrow("The server's disk is full.")
+})
+
+test('an archive of which the disk took everything is one', async () => {
+  expect(await packedOn((bytes) => bytes)).toBeGreaterThan(0)
+})

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { inTurns } from './taskFiles.ts'
+
+test('files are not read when nobody waits for them any more', async () => {
+  let now = 0
+  const read: string[] = []
+  const inTurn = inTurns(() => now)
+  let end = (): void => undefined
+  const ended = new Promise<void>((resolve) => void (end = resolve))
+  const busy = ['one', 'two', 'three', 'four'].map((name) =>
+    inTurn(0, async () => {
+      read.push(name)
+      await ended
+    }),
+  )
+  const late = inTurn(0, async () => read.push('late'))
+  const inTime = inTurn(10_000, async () => read.push('in time'))
+  now = 15_000
+  end()
+  await Promise.all(busy)
+  expect(await late).toBeUndefined()
+  expect(await inTime).toBe(5)
+  expect(read).toEqual(['one', 'two', 'three', 'four', 'in time'])
+})
