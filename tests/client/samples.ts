@@ -4,6 +4,7 @@ import type { User } from '#domain/api/auth.schema.ts'
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import type { ShownQuestion } from '#domain/api/questions.schema.ts'
 import type { Project, Repository } from '#domain/api/projects.schema.ts'
+import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import type { ChangedFile, GitDiff, Task } from '#domain/api/tasks.schema.ts'
 import { executionId, messageId, projectId, questionId, taskId, userId } from '../domain/ids.ts'
 import { moment } from '../domain/recorded.ts'
@@ -58,6 +59,25 @@ export function projectOf(n: number, over: Partial<Project> = {}): Project {
     position: String(n),
     ...over,
   }
+}
+
+/** The settings of a project for which nobody has set anything. */
+export const unsetSettings: ShownSettings = {
+  setupCommand: '',
+  variables: [],
+  egress: [],
+  modelFetches: false,
+  allowedFilters: [],
+  draftPullRequests: false,
+  submodules: [],
+  allowedHooks: null,
+  services: [],
+  secrets: [],
+  modelKeys: [],
+  feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
+  issues: { on: false, label: 'flightdeck', mentions: true },
+  issuesUnread: null,
+  issueDecisions: [],
 }
 
 export function taskOf(n: number, over: Partial<Task> = {}): Task {

@@ -69,7 +69,8 @@ async function fillOrRun(
   fills: Environment | undefined,
 ): Promise<SetUp> {
   const { run, workspace } = setup
-  const layer = fills && (await fillFrom(deps, fills, { by: 'whole', over: false, signal: run.stopping.signal }))
+  const layer =
+    fills && (await fillFrom(deps, fills, { by: 'whole', over: false, signal: run.stopping.signal }))
   if (layer) await tellUsed(run, layer.builtAt)
   else {
     const stopped = outcomeOfStop(run.stopping)

@@ -2,9 +2,8 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { ShownEnvironment } from '#domain/api/environment.schema.ts'
-import { noSettings } from '#domain/project/settings.ts'
 import { openPage } from '../../../../../tests/client/page.tsx'
-import { projectOf } from '../../../../../tests/client/samples.ts'
+import { projectOf, unsetSettings } from '../../../../../tests/client/samples.ts'
 import { json } from '../../../../../tests/client/server.ts'
 
 const project = projectOf(1)
@@ -33,16 +32,7 @@ const ready: ShownEnvironment = {
   log: 'added 120 packages',
 }
 const open = async (environment: ShownEnvironment, setupCommand = 'npm ci') => {
-  const settings = {
-    ...noSettings,
-    setupCommand,
-    secrets: [],
-    modelKeys: [],
-    feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
-    issues: { on: false, label: 'flightdeck', mentions: true },
-    issuesUnread: null,
-    issueDecisions: [],
-  }
+  const settings = { ...unsetSettings, setupCommand }
   const server = openPage(`${path}/settings`, {
     answers: {
       [`GET ${path}`]: { project },

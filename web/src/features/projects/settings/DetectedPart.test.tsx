@@ -3,28 +3,11 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { DetectedEnvironment, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { openPage } from '../../../../../tests/client/page.tsx'
-import { projectOf } from '../../../../../tests/client/samples.ts'
+import { projectOf, unsetSettings } from '../../../../../tests/client/samples.ts'
 import { json } from '../../../../../tests/client/server.ts'
 
 const project = projectOf(1)
 const path = `/projects/${project.id}`
-const empty: ShownSettings = {
-  setupCommand: '',
-  variables: [],
-  secrets: [],
-  modelKeys: [],
-  egress: [],
-  modelFetches: false,
-  allowedFilters: [],
-  draftPullRequests: false,
-  submodules: [],
-  allowedHooks: null,
-  services: [],
-  feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
-  issues: { on: false, label: 'flightdeck', mentions: true },
-  issuesUnread: null,
-  issueDecisions: [],
-}
 const nothing: DetectedEnvironment = {
   found: [],
   setupCommand: '',
@@ -60,7 +43,7 @@ const open = async (answer: unknown, settings: Partial<ShownSettings> = {}) => {
   const server = openPage(`${path}/settings`, {
     answers: {
       [`GET ${path}`]: { project },
-      [`GET ${path}/settings`]: { settings: { ...empty, ...settings }, suggestions },
+      [`GET ${path}/settings`]: { settings: { ...unsetSettings, ...settings }, suggestions },
       [`GET ${path}/repository`]: answer,
     },
   })
@@ -94,7 +77,7 @@ echo \u001b[31mU+202E`)
     variables: usual.variables,
     egress: ['registry.npmjs.org', 'packages.example'],
   }
-  const after = { settings: { ...empty, ...saved }, suggestions }
+  const after = { settings: { ...unsetSettings, ...saved }, suggestions }
   server.answer({ [`PUT ${path}/settings`]: after, [`GET ${path}/settings`]: after })
   fireEvent.click(part.getByText('Use This'))
   expect(await sent()).toEqual(saved)
@@ -104,6 +87,26 @@ echo \u001b[31mU+202E`)
     expect(screen.getByLabelText('Setup command')).toHaveProperty('value', usual.setupCommand),
   )
   expect(screen.getByLabelText('Allowed hosts')).toHaveProperty('value', saved.egress.join('\n'))
+})
+
+test('edits that were not saved stay when a proposal is used', async () => {
+  const { server, part, sent } = await open(repository(usual))
+  const [command, fetches] = [
+    screen.getByLabelText('Setup command'),
+    screen.getByRole('checkbox', { name: /model/i }),
+  ]
+  fireEvent.change(command, { target: { value: 'make edited' } })
+  fireEvent.click(fetches)
+  const after = {
+    settings: { ...unsetSettings, setupCommand: usual.setupCommand, variables: usual.variables },
+    suggestions,
+  }
+  server.answer({ [`PUT ${path}/settings`]: after, [`GET ${path}/settings`]: after })
+  fireEvent.click(await part.findByText('Use This'))
+  await sent()
+  await waitFor(() => expect(screen.getByDisplayValue('STAGE')).toBeTruthy())
+  expect(command).toHaveProperty('value', 'make edited')
+  expect(fetches).toHaveProperty('checked', true)
 })
 
 test('what is set is replaced only after a confirmation, and the rest stays', async () => {
@@ -118,7 +121,7 @@ test('what is set is replaced only after a confirmation, and the rest stays', as
   fireEvent.click(await part.findByText('Use This'))
   await part.findByText(/^This replaces the setup command, the variable STAGE\./)
   expect(server.of(`PUT ${path}/settings`)).toEqual([])
-  server.answer({ [`PUT ${path}/settings`]: { settings: empty } })
+  server.answer({ [`PUT ${path}/settings`]: { settings: unsetSettings } })
   fireEvent.click(part.getByText('Replace'))
   expect(await sent()).toEqual({
     setupCommand: usual.setupCommand,

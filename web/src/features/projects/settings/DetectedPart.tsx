@@ -15,11 +15,9 @@ const texts = allTexts.detected
 
 interface DetectedPartProps extends ProjectSettingsProps {
   readonly suggestions: readonly HostSuggestion[]
-  /** Called after a proposal was saved. */
-  readonly onUsed: () => Promise<void>
 }
 
-export function DetectedPart({ suggestions, onUsed, ...part }: DetectedPartProps) {
+export function DetectedPart({ suggestions, ...part }: DetectedPartProps) {
   const read = useProjectRepositoryQuery(part.projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
   const detected = read.data?.repository?.detected
   const isEmpty = detected && detected.found.length === 0 && detected.notes.length === 0
@@ -31,9 +29,7 @@ export function DetectedPart({ suggestions, onUsed, ...part }: DetectedPartProps
       {read.data === undefined && read.error === undefined && <Status>{texts.looking}</Status>}
       {read.data !== undefined && detected === undefined && <Status>{texts.unknown}</Status>}
       {isEmpty && <Status>{texts.none}</Status>}
-      {detected && !isEmpty && (
-        <Detected {...part} detected={detected} suggestions={suggestions} onUsed={onUsed} />
-      )}
+      {detected && !isEmpty && <Detected {...part} detected={detected} suggestions={suggestions} />}
     </SettingsPart>
   )
 }
@@ -48,7 +44,7 @@ interface DetectedProps extends DetectedPartProps {
   readonly detected: DetectedEnvironment
 }
 
-function Detected({ detected, suggestions, onUsed, ...part }: DetectedProps) {
+function Detected({ detected, suggestions, ...part }: DetectedProps) {
   // A host with a slash is a repository. Repositories are only suggested under Network, since allowing a repository lets agents read it.
   const configured = detected.setupCommand === '' ? [] : suggestions.filter(({ host }) => !host.includes('/'))
   const hosts = [...detected.hosts, ...configured]
@@ -88,7 +84,7 @@ function Detected({ detected, suggestions, onUsed, ...part }: DetectedProps) {
       <Listed label={texts.notes} lines={notes}>
         {(note) => <ExactText text={note} />}
       </Listed>
-      <UseProposal {...part} proposal={proposal} onUsed={onUsed} />
+      <UseProposal {...part} proposal={proposal} />
     </>
   )
 }
@@ -97,7 +93,6 @@ function UseProposal({
   projectId,
   settings,
   proposal,
-  onUsed,
 }: Omit<DetectedPartProps, 'suggestions'> & { readonly proposal: Proposal }) {
   const { save, busy } = useSave(projectId)
   const [isConfirming, setConfirming] = useState(false)
@@ -107,9 +102,8 @@ function UseProposal({
     ...replacedVariables.map((name) => texts.variable(name)),
   ]
   const use = async () => {
-    const isSaved = await save(change)
+    await save(change)
     setConfirming(false)
-    if (isSaved) await onUsed()
   }
   const { setupCommand, hosts, variables } = proposal
   if (setupCommand === '' && hosts.length === 0 && variables.length === 0)

@@ -1,11 +1,11 @@
 /** Which hosts a sandbox may reach, and whether the model provider may fetch content from other hosts for an agent in the sandbox. */
 import { Plus } from 'lucide-react'
-import { useId, useState } from 'react'
+import { useId } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { LinesField, wordsOf } from './LinesField.tsx'
-import { type ProjectSettingsProps, SettingsForm, useSettingsForm } from './SettingsPart.tsx'
+import { type ProjectSettingsProps, SettingsForm, useEdited, useSettingsForm } from './SettingsPart.tsx'
 import { texts } from './texts.ts'
 
 interface HostsPartProps extends ProjectSettingsProps {
@@ -13,8 +13,8 @@ interface HostsPartProps extends ProjectSettingsProps {
 }
 
 export function HostsPart({ suggestions, ...part }: HostsPartProps) {
-  const [hostsText, setHostsText] = useState(() => part.settings.egress.join('\n'))
-  const [modelFetches, setModelFetches] = useState(part.settings.modelFetches)
+  const [hostsText, setHostsText] = useEdited(part.settings.egress.join('\n'))
+  const [modelFetches, setModelFetches] = useEdited(part.settings.modelFetches)
   const explanationId = useId()
   const egress = wordsOf(hostsText.toLowerCase())
   const form = useSettingsForm(part, { egress, modelFetches })

@@ -3,27 +3,19 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, test } from 'vitest'
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { openPage } from '../../../../../tests/client/page.tsx'
-import { projectOf } from '../../../../../tests/client/samples.ts'
+import { projectOf, unsetSettings } from '../../../../../tests/client/samples.ts'
 import { json } from '../../../../../tests/client/server.ts'
 
 const project = projectOf(1)
 const path = `/projects/${project.id}`
 const settings: ShownSettings = {
+  ...unsetSettings,
   setupCommand: 'npm ci',
   variables: [{ name: 'STAGE', value: 'test' }],
   secrets: [{ name: 'TOKEN', forAgent: true, updatedAt: project.createdAt }],
-  modelKeys: [],
   egress: ['example.org'],
-  modelFetches: false,
   allowedFilters: ['lfs'],
-  draftPullRequests: false,
   submodules: ['ada/lib'],
-  allowedHooks: null,
-  services: [],
-  feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
-  issues: { on: false, label: 'flightdeck', mentions: true },
-  issuesUnread: null,
-  issueDecisions: [],
 }
 const suggestions = [
   { host: 'packages.example', from: '.npmrc' },

@@ -1,5 +1,5 @@
 /** The settings of a project, for all its tasks: setup, variables, secrets, network and more. */
-import { lazy, Suspense, useState, type ComponentProps } from 'react'
+import { lazy, Suspense, type ComponentProps } from 'react'
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { isUnknownId } from '../../../api/isUnknownId.ts'
@@ -38,12 +38,6 @@ export function ProjectSettings() {
   const project = useProjectQuery(projectId)
   usePageTitle(texts.title)
   const name = project.data?.project.name
-  // `timesUsed` is kept where the settings are read, so that every render with a new count already has the new settings.
-  const [timesUsed, setTimesUsed] = useState(0)
-  const onUsed = async () => {
-    await read.refetch()
-    setTimesUsed(timesUsed + 1)
-  }
   return (
     <Page
       title={texts.title}
@@ -65,34 +59,26 @@ export function ProjectSettings() {
       {data === undefined && !isUnknownId(error) && (
         <RetryNote read={read}>{reasonOf(error, faults.notFetched)}</RetryNote>
       )}
-      {data !== undefined && <Parts projectId={projectId} {...data} timesUsed={timesUsed} onUsed={onUsed} />}
+      {data !== undefined && <Parts projectId={projectId} {...data} />}
     </Page>
   )
 }
 
-interface PartsProps extends ComponentProps<typeof HostsPart> {
-  /** How many times a detected proposal was saved. */
-  readonly timesUsed: number
-  readonly onUsed: () => Promise<void>
-}
-
-function Parts({ suggestions, timesUsed, onUsed, ...part }: PartsProps) {
-  // Saving a proposal changes the keys of the forms that it fills, so that they begin again with the saved settings.
-  const ofProposal = (name: string) => `${name} ${timesUsed}`
+function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
   return (
     <>
-      <SetupPart key={ofProposal('setup')} {...part} />
+      <SetupPart {...part} />
       <EnvironmentPart projectId={part.projectId} hasSetup={part.settings.setupCommand.trim() !== ''} />
-      <VariablesPart key={ofProposal('variables')} {...part} />
+      <VariablesPart {...part} />
       <SecretsPart {...part} />
       <DraftsPart {...part} />
       <FeedbackPart {...part} />
       <IssuesPart {...part} />
       <FiltersPart {...part} />
-      <HostsPart key={ofProposal('hosts')} {...part} suggestions={suggestions} />
+      <HostsPart {...part} suggestions={suggestions} />
       {/* These parts come last: when their data arrives they grow, and would move a part below them away from under a click. */}
       <Suspense>
-        <DetectedPart {...part} suggestions={suggestions} onUsed={onUsed} />
+        <DetectedPart {...part} suggestions={suggestions} />
       </Suspense>
       <Suspense>
         <ServicesPart {...part} />

@@ -2,29 +2,13 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { openPage } from '../../../../../tests/client/page.tsx'
-import { projectOf } from '../../../../../tests/client/samples.ts'
+import { projectOf, unsetSettings } from '../../../../../tests/client/samples.ts'
 import { json } from '../../../../../tests/client/server.ts'
 
 const project = projectOf(1)
 const path = `/projects/${project.id}`
 const web = { name: 'web', command: 'npm run dev', readyPort: 5173 }
-const settingsWith = (services: readonly object[]) => ({
-  setupCommand: '',
-  variables: [],
-  secrets: [],
-  modelKeys: [],
-  egress: [],
-  modelFetches: false,
-  allowedFilters: [],
-  draftPullRequests: false,
-  submodules: [],
-  allowedHooks: null,
-  services,
-  feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
-  issues: { on: false, label: 'flightdeck', mentions: true },
-  issuesUnread: null,
-  issueDecisions: [],
-})
+const settingsWith = (services: readonly object[]) => ({ ...unsetSettings, services })
 
 async function open(services: readonly object[]) {
   const settings = settingsWith(services)

@@ -1,5 +1,5 @@
 /** A part of the settings, with its title and explanation; most parts are a form that is saved as a whole. */
-import type { ReactNode, FormEvent } from 'react'
+import { useState, type ReactNode, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownSettings, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import type { BodyInputOf } from '#domain/api/call.schema.ts'
@@ -31,6 +31,17 @@ export function SettingsPart({ title, why, children }: SettingsPartProps) {
       {children}
     </Panel>
   )
+}
+
+/**
+ * A value that a form edits: made from the saved settings until a person edits it, and again when the edit was saved. So it follows what others save,
+ * and an unsaved edit stays.
+ */
+export function useEdited<T>(saved: T, partOf: (value: T) => unknown = (value) => value) {
+  const [edited, setEdited] = useState<{ readonly value: T }>()
+  const isSaved = edited && JSON.stringify(partOf(edited.value)) === JSON.stringify(partOf(saved))
+  if (isSaved) setEdited(undefined)
+  return [edited ? edited.value : saved, (value: T) => setEdited({ value })] as const
 }
 
 /** The state of a form that edits `values` of the settings. `change` is the change that the form sends when it is saved. */
@@ -89,7 +100,7 @@ export function SettingsForm({ form, title, why, children, after }: SettingsForm
 
 type SettingsChange = BodyInputOf<typeof updateProjectSettings>
 
-/** `save` saves a part of the settings, shows the outcome as a notification, and resolves to whether it succeeded. */
+/** `save` saves a part of the settings, and shows the outcome as a notification. */
 export function useSave(projectId: string) {
   const dispatch = useDispatch()
   const [update, { isLoading, error }] = useUpdateProjectSettingsMutation()
@@ -100,7 +111,6 @@ export function useSave(projectId: string) {
     save: async (settings: SettingsChange) => {
       const answer = await update({ projectId, ...settings })
       dispatch(notifiedOutcome(answer.error, texts.saved, faults.notSaved))
-      return answer.error === undefined
     },
   }
 }

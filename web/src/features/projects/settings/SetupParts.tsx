@@ -1,17 +1,16 @@
 /** How a new workspace is set up: by a command, and with environment variables for everything that runs in it. */
 import { Plus, Trash2 } from 'lucide-react'
-import { useState } from 'react'
 import { messageFor } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { Field } from '../../../ui/form/Field.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
-import { type ProjectSettingsProps, SettingsForm, useSettingsForm } from './SettingsPart.tsx'
+import { type ProjectSettingsProps, SettingsForm, useEdited, useSettingsForm } from './SettingsPart.tsx'
 import { texts } from './texts.ts'
 import { LinesField } from './LinesField.tsx'
 
 export function SetupPart(part: ProjectSettingsProps) {
-  const [setupCommand, setSetupCommand] = useState(part.settings.setupCommand)
+  const [setupCommand, setSetupCommand] = useEdited(part.settings.setupCommand)
   const form = useSettingsForm(part, { setupCommand })
   return (
     <SettingsForm form={form} title={texts.setup.title} why={texts.setup.why}>
@@ -34,11 +33,14 @@ interface Row {
   readonly value: string
 }
 
+const variablesIn = (rows: readonly Row[]) => rows.map(({ name, value }) => ({ name: name.trim(), value }))
+
 export function VariablesPart(part: ProjectSettingsProps) {
-  const [rows, setRows] = useState<readonly Row[]>(() =>
+  const [rows, setRows] = useEdited<readonly Row[]>(
     part.settings.variables.map((variable, key) => ({ key, ...variable })),
+    variablesIn,
   )
-  const variables = rows.map(({ name, value }) => ({ name: name.trim(), value }))
+  const variables = variablesIn(rows)
   const form = useSettingsForm(part, { variables })
   const change = (key: number, changed: Partial<Row>) =>
     setRows(rows.map((row) => (row.key === key ? { ...row, ...changed } : row)))
