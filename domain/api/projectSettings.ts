@@ -1,4 +1,4 @@
-/** The settings for a project's tasks: routes. */
+/** The routes of the settings for a project's tasks. */
 import type { Routes } from './route.ts'
 
 export const projectSettingsRoutes = {

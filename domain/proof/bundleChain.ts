@@ -61,7 +61,7 @@ function contentFault(
     : 'Its content is not what was recorded.'
 }
 
-/** Inconsistencies between the two streams of a task. */
+/** Finds inconsistencies between the two streams of a task. */
 export function orderFaults(
   { taskId }: BundleHeader,
   streams: ReadonlyMap<string, readonly BundledEvent[]>,

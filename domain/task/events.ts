@@ -45,7 +45,7 @@ import { ToolImagesKept } from './toolImageEvents.ts'
 
 export const AgentName = z.enum(agentNames)
 
-/** A turn of the agent, or a shell command in the task's sandbox. */
+/** What an execution runs: `turn`, a turn of the agent; or `command`, a shell command in the task's sandbox. */
 export const ExecutionKind = z.enum(['turn', 'command'])
 export type ExecutionKind = z.infer<typeof ExecutionKind>
 

@@ -217,7 +217,7 @@ async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean>
   return found !== undefined
 }
 
-/** Removes the blobs. A blob that cannot be removed does not stop the others. */
+/** Removes the blobs with these hashes. A blob that cannot be removed is skipped, so that the others are still removed. */
 async function removeEach(
   { blobs, logger }: Pick<BlobSweepEngines, 'blobs' | 'logger'>,
   hashes: readonly string[],

@@ -31,7 +31,7 @@ export interface NewComment {
 export interface NewReview {
   readonly event: 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
   readonly body: string
-  /** The commit that the reviewer looked at; `undefined` for the head. */
+  /** The commit that the reviewer looked at; `undefined` for the head of the pull request. */
   readonly commitId: string | undefined
   readonly comments: readonly NewComment[]
 }

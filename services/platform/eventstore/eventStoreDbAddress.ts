@@ -15,7 +15,7 @@ export interface EventStoreDbAddress {
 
 const example = 'esdb://user:password@host:2113, and ?tls=false for a server without TLS'
 
-/** Parses an address. Throws `UnusableEngine` with a sentence that names the mistake and contains no secret. */
+/** Parses an address of EventStoreDB. Throws `UnusableEngine` with a sentence that names the mistake and contains no secret. */
 export function eventStoreDbAddress(url: string): EventStoreDbAddress {
   const [, scheme, authority = '', hosts, options = ''] =
     /^(esdb(?:\+discover)?:\/\/)(?:([^/?]*)@)?([^@/?]+)\/?(\?.*)?$/.exec(url.trim()) ?? []

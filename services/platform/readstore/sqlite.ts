@@ -61,7 +61,7 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly names: ReturnType<typeof storedNames>
   readonly replacesFirst: boolean
-  /** Prepared queries by SQL text. There are few different texts, all from code, so all are kept. */
+  /** Prepared queries by SQL text. All queries are kept, because all texts are from code and there are few of them. */
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
   /** The catalog as last read. Other processes and threads rarely change it. */

@@ -151,8 +151,8 @@ export async function evictedHead(root: string, taskId: string): Promise<string 
 }
 
 /**
- * Forgets the head of an evicted workspace into which something else is restored: if the restore is interrupted, its result must not be taken for the
- * evicted work.
+ * Forgets the head of an evicted workspace into which something else is restored. If the restore is interrupted, a half-restored workspace must not
+ * be taken for the evicted work.
  */
 export async function forgetEvictedHead(root: string, taskId: string): Promise<void> {
   await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })

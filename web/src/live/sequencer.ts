@@ -22,7 +22,7 @@ export interface Received<Item extends Versioned> {
   readonly gap: boolean
 }
 
-/** The most items to hold; beyond that a snapshot is read instead. */
+/** The most items to hold. If there are more, a snapshot is read instead. */
 const maxWaiting = 10_000
 
 /** The state before the first snapshot: all items are held. */

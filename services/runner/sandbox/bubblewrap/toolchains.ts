@@ -24,7 +24,7 @@ interface Toolchain {
   readonly contains: readonly string[]
   /** The files and folders that are shown; `*` stands for any name. */
   readonly shown: readonly string[]
-  /** Files and folders below `shown` that look empty, because they are settings. */
+  /** Files and folders below `shown` that look empty in a sandbox, because they contain settings. */
   readonly hidden?: readonly string[]
   /** The folders in which programs are searched for. */
   readonly searched?: readonly string[]

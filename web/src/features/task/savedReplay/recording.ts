@@ -83,7 +83,7 @@ interface SavedImages {
   readonly leftOut: number
 }
 
-/** The maximum total size of the images, in bytes. */
+/** The maximum total size of the images in a recording, in bytes. */
 const maxBytes = 12_000_000
 
 /** Reads the images in chat order. Images that cannot be read or no longer fit are left out. */
