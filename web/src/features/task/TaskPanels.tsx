@@ -64,7 +64,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
             tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
             chosen={chosen}
             onChoose={choose}
-            className="h-full min-w-0 flex-1 px-3 *:h-full max-md:gap-3 md:px-4"
+            className="h-full min-w-0 flex-1 overflow-x-auto overflow-y-hidden px-3 [scrollbar-width:none] *:h-full *:after:bottom-0 max-md:gap-3 md:px-4"
           />
           <div ref={setTools} className={classes('flex-none', chosen !== 'chat' && 'hidden')} />
         </div>

@@ -50,11 +50,12 @@ function open(changedFiles: readonly ChangedFile[], answers: Answers = {}) {
 }
 const list = () => screen.findByLabelText('Changes')
 const rows = async () => [...(await list()).querySelectorAll<HTMLElement>('[data-row]')]
-const rowWith = async (text: string) => {
-  const found = (await rows()).find((row) => row.textContent.includes(text))
-  if (found === undefined) throw new Error(`No line has ${text}.`)
-  return found
-}
+const rowWith = (text: string) =>
+  waitFor(async () => {
+    const found = (await rows()).find((row) => row.textContent.includes(text))
+    if (found === undefined) throw new Error(`No line has ${text}.`)
+    return found
+  })
 const key = (name: string, init: KeyboardEventInit = {}) =>
   fireEvent.keyDown(document.activeElement ?? document.body, { key: name, ...init })
 const focused = () => document.activeElement?.getAttribute('aria-label')
