@@ -443,9 +443,7 @@ function sentenceOf(fault: unknown): string {
   return fault.message
 }
 
-try {
-  await main()
-} catch (fault) {
+main().catch((fault: unknown) => {
   process.stderr.write(`${sentenceOf(fault)}\n`)
   process.exitCode = 1
-}
+})

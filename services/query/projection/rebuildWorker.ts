@@ -38,4 +38,4 @@ async function main({ config, work }: ThreadData): Promise<void> {
 }
 
 // The cast holds because `rebuildThread.ts` starts this thread with `ThreadData`.
-await main(workerData as ThreadData)
+void main(workerData as ThreadData)

@@ -1,0 +1,42 @@
+/**
+ * The entry of the built server, `dist/server/main.js`. It runs the bundle beside it with V8's code cache, which saves a third of the processor time of
+ * a start. The first start after a build writes the cache; where it cannot, every start works without it.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Script } from 'node:vm'
+
+/** The file name of the bundle, with a hash of its content. The build sets it. */
+declare const bundleName: string
+
+/** By then, the functions that a start needs have been compiled. */
+const cacheAfterMs = 5_000
+
+const file = join(__dirname, bundleName)
+// V8 compares only the length of the source, so the name must say which bundle the cache is of.
+const cacheFile = `${file}.${process.version}.cache`
+
+function readCache(): Buffer | undefined {
+  try {
+    return readFileSync(cacheFile)
+  } catch {
+    return undefined
+  }
+}
+
+function writeCache(script: Script): void {
+  const half = `${cacheFile}.${process.pid}`
+  try {
+    writeFileSync(half, script.createCachedData())
+    renameSync(half, cacheFile)
+  } catch {
+    // The folder may be read-only.
+  }
+}
+
+const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`
+const script = new Script(source, { filename: file, cachedData: readCache() })
+if (script.cachedDataRejected !== false) setTimeout(writeCache, cacheAfterMs, script).unref()
+const bundle = { exports: {} }
+script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, __dirname)
