@@ -314,7 +314,7 @@ async function main(): Promise<void> {
     const readStore = await openReadModels(config, print)
     try {
       const answer = await Promise.race([beside({ readStore, progress: printOver }), asked])
-      // The running product rebuilds the read models, and continues when this command is aborted.
+      // Without an answer, this command was aborted. The running product, which rebuilds the read models, continues.
       if (!answer) process.exit(0)
       tell(answer)
     } finally {

@@ -31,9 +31,9 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   TaskForked: ['prompts'],
   TaskCreatedToCompare: ['prompts'],
   AlternativeAdded: ['prompts'],
-  // Title and body may be derived from prompts and answers.
+  // The pull request's title and body may be derived from prompts and answers.
   PullRequestRequested: ['prompts', 'answers', 'details'],
-  // The content has the reviewers' texts, and the logs of failed checks.
+  // The content of `FeedbackReceived` has the reviewers' texts, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
   // The issue's text is in a message. This event only has the issue's title, and names the person who requested the task.

@@ -77,7 +77,7 @@ export interface GivenSeals {
   readonly newer: number
   readonly ofOtherEpochs: number
   readonly ofOtherLogs: number
-  /** How many lines that the reader gave are not seals. */
+  /** How many of the reader's lines are not seals. */
   readonly unreadable: number
   /** The size of the newest seal that was compared; 0 when no seal was compared. */
   readonly newestCompared: number

@@ -146,7 +146,7 @@ function parseSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) }
 }
 
-/** Whether a key may have this name. We allow only ASCII, although signed notes allow more, so that the bytes of a name are always clear. */
+/** Whether a key may have this name. We allow only ASCII, although signed notes allow more, so that a name has only one form in bytes. */
 function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }

@@ -36,7 +36,7 @@ export type UserState =
       /** The revision of the last event after which the vault may have new tokens for the code host. */
       readonly lastSignIn: number
       readonly profile: HostProfile | null
-      /** The person's account at the code host, connected or not; `null` before the first connection, and once erased. */
+      /** The id of the person's account at the code host, connected or not; `null` before the first connection, and once erased. */
       readonly githubId: string | null
       /** The id of the password's hash in the vault; `null` without a password. */
       readonly credentialId: string | null

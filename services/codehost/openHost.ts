@@ -68,7 +68,7 @@ export async function openHost(
   } else if (store.current().repositories.length === 0) {
     await makeSamples({ git, repositories })
   }
-  // After a crash during a push, a pull request may lack commits of its branch.
+  // After a crash during a push, a pull request may lack commits of its branch. `settle` adds them.
   const withOpenPulls = store
     .current()
     .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))

@@ -61,7 +61,7 @@ export function startProjectSync(
     times,
     failed: 'failed to sync projects with the code host',
     hintOf: ({ data, content }) => {
-      // The event names the account and none of our projects.
+      // An event about an installation names an account, and so may concern any project.
       if (aboutAll.has(data.event)) return 'all'
       const repositoryId = content?.repositoryId ?? null
       const hint = about[data.event]

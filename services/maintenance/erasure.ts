@@ -203,7 +203,7 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
   await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
-  // The tasks are taken from the log, since some that were deleted earlier, or by an interrupted attempt, may not be erased yet.
+  // Lists the tasks from the log, because a task that was deleted earlier, or by an interrupted attempt, may not be erased yet.
   const made = (await engines.made()).filter((one) => one.kind === 'task' && one.projectId === projectId)
   await deletePushedBranches(engines, idsOf(made))
   await vault.destroy(scopeOfStream(deletion.stream))

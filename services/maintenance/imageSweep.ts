@@ -28,7 +28,7 @@ const batch = 100
 export const startImageSweep = (engines: SweepEngines, times: SweepTimes = usual): RunningWork =>
   repeat(async (signal) => {
     await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) => {
-      // While read models are being built, the next sweep tries again.
+      // `NotFolded` means that read models are being built: the next sweep tries again.
       if (!(fault instanceof NotFolded)) engines.logger.error({ err: fault }, 'failed to discard images')
     })
     return times.intervalMs

@@ -79,7 +79,7 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
   for (const work of before.work) {
     const jobState = await jobs.stateOf(work.id)
     if (jobState === 'queued' || jobState === 'leased') {
-      // The queue may have had the job and lost it.
+      // The job's record may have outlived the job. If the queue still has the job, `put` changes nothing.
       await jobs.put(jobFor(work, before.ownerId))
       continue
     }

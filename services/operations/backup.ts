@@ -226,7 +226,7 @@ const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
   ['EACCES', (target) => `${dirname(target)} cannot be written.`],
 ])
 
-/** Closes the stores, so that the database files contain everything, and removes empty files that the check has created. */
+/** Closes the stores, so that the database files contain everything, and removes files that `checkStores` created when it opened the stores. */
 async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
   await stores.close()
   for (const ending of ['', '-wal', '-shm']) await rm(join(folder, `views.sqlite${ending}`), { force: true })

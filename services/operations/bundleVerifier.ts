@@ -144,7 +144,7 @@ function codeOfComparison({ verdict }: BundleComparison, isFirstSeen: boolean): 
   return isFirstSeen ? 3 : 0
 }
 
-/** The keys given as text or in files. Throws for an invalid key and for a file without keys, since the result would then promise too much. */
+/** The keys given as text or in files. Throws for an invalid key and for a file without keys: the reader would believe that these were used. */
 function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefined): readonly (T & {})[] {
   return given.flatMap((each) => {
     const texts = existsSync(each) ? [...textLines(each)].filter((line) => line.trim() !== '') : [each]
@@ -158,7 +158,7 @@ function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefi
   })
 }
 
-/** Throws when a file has no seal, since the result would then promise too much. */
+/** Throws when a file has no seal: the reader would believe that the bundle was compared with seals of that file. */
 function checkSeals(files: readonly string[]): void {
   for (const file of files) {
     let hasSeal = false
@@ -219,7 +219,7 @@ function usualKnownKeys(configHome: string | undefined): string {
   return join(folder, 'flightdeck', 'known-keys')
 }
 
-/** The known keys of a log. Throws when a line of the file is invalid, since the result would then promise too much. */
+/** The known keys of a log. Throws when a line of the file is invalid: it may hold the log's key, without which any other key would pass as new. */
 function knownKeysOf(file: string, logId: string): readonly string[] {
   if (!existsSync(file)) return []
   return [...textLines(file)].flatMap((line) => {

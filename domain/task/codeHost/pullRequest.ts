@@ -236,7 +236,7 @@ export function firstDraft(
   ]
 }
 
-/** Requests an update again that failed because access was lost. Not while a turn runs, because the update after that turn publishes the work too. */
+/** Requests again an update that failed because access was lost. Not while a turn runs, since the update after the turn publishes the work too. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
   const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)

@@ -136,7 +136,7 @@ function outcomeOf({ kind }: CodeHostFault, step: Step): BranchOutcome {
     case 'rate_limited':
       return step === 'looking' ? 'unavailable' : 'unchecked'
     case 'unavailable':
-      // The deletion may have succeeded although its answer was lost.
+      // While `deleting`, the branch may be gone although the answer was lost, so its state counts as unknown: `unavailable`.
       return step === 'checking' ? 'unchecked' : 'unavailable'
   }
 }

@@ -55,7 +55,7 @@ const enteringAtOnce = 16
 /** The most joins and leaves of one socket that may wait. */
 const maxPendingRequests = 200
 
-/** A connection without a sign-in is closed after this time, and destroyed after ten seconds in all. */
+/** A connection on which nobody has signed in is closed after this time, and destroyed after ten seconds. */
 const signInMs = 9_000
 /** How long to wait for the other end of a WebSocket to confirm the close; the default would be half a minute. */
 const leaveMs = 1_000

@@ -126,7 +126,7 @@ function cutContent(content: Receive['content']): Receive['content'] {
   return {
     ...content,
     body: cut(body, small.body),
-    // All comments stay, so that each is known by its id from now on.
+    // All comments are kept, though shortened, so that each is known by its id from now on.
     comments: comments.map((one) => ({
       ...one,
       body: cut(one.body, small.comment),

@@ -57,7 +57,8 @@ export async function mentionsOf<Comment extends ListedComment>(
 }
 
 /**
- * Searches each person's last comment for a mention, then the one before it, and so on until one is found. Returns the people who had to be left out.
+ * Searches each person's last comment for a mention, then the comment before it, and so on until a mention is found. Returns the people who had to be
+ * left out.
  */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],

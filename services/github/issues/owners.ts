@@ -60,7 +60,7 @@ export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: st
 interface Other {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
-  /** Whether the project is older than the one that is being read. */
+  /** Whether this project is older than the project whose issues are being read. */
   readonly isFirst: boolean
 }
 

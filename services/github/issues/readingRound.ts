@@ -40,13 +40,13 @@ const maxFailures = 5
  */
 const freshMs = 3_000
 
-/** Starts a round. */
+/** Starts a round, which reads the issues of one project after the other. */
 export function round(
   deps: RoundDeps,
   known: Memories,
   { isStopped, passingMs }: RoundOptions,
 ): Round<{ readonly id: string }> {
-  /** Holders of accesses that are not used for the rest of the round: the limit is used up, or the access was refused. */
+  /** The holders whose access is not used for the rest of the round, because its rate limit is used up or the code host refused it. */
   const resting = new Set<string>()
   let unavailable = 0
   const isOver = () => isStopped() || unavailable >= maxUnavailable

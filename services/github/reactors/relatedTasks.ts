@@ -21,7 +21,7 @@ type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | '
 const creationTimeoutMs = 60_000
 const pollIntervalMs = 500
 
-/** Completes records until it is stopped. Begins after the last event that an earlier process has handled. */
+/** Completes the records on related tasks until it is stopped. Begins after the last event that an earlier process has handled. */
 export async function startRelatedTasks(engines: RelatedTasksEngines): Promise<Subscription> {
   const stopping = new AbortController()
   const reactor = await startReactor(engines, {

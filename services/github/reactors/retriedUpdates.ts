@@ -37,7 +37,7 @@ const newestTasks = 200
 /** The outcome for a person; `refused`: the code host does not accept their token. */
 type Outcome = 'done' | 'later' | 'refused'
 
-/** Retries updates until it is stopped. If a connection is made while no process does this, the person has to retry in the task. */
+/** Retries updates until it is stopped. A person who connects to the code host while no process does this has to retry in the task. */
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,

@@ -220,7 +220,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
       if (isOver()) return
       repositories.delete(githubRepoId)
       const found = await of.ofRepository(githubRepoId).catch(failed)
-      // A repository that could not be read goes to the end, so that those which were not tried come first the next time.
+      // A repository that could not be read goes to the end, so that the next time begins with the repositories that were not tried.
       if (found === undefined) repositories.add(githubRepoId)
       for (const one of found ?? [])
         if (isAway()) waiting.add(one.id)

@@ -21,7 +21,7 @@ export interface AccessControl {
    * while.
    */
   check(userId: string): Promise<void>
-  /** Whether `ADMINS` lists the person, or whether they are the owner of the token in single-user mode. */
+  /** Whether `ADMINS` lists the person, or whether the person owns the token of the single-user mode. */
   isAdmin(person: Pick<UserDocument, 'id' | 'githubId' | 'githubUsername'>): Promise<boolean>
   /** The message for a person without access. */
   refusal(login: string | null): string

@@ -88,7 +88,7 @@ async function write(blobs: GridFs, hash: string, bytes: Uint8Array): Promise<vo
   const length = bytes.byteLength
   const file = { _id, length, chunkSize: chunkBytes, uploadDate: since, filename: hash }
   await blobs.mongo.ask(async (db) => {
-    // Another process may have stored the same bytes in the meantime.
+    // If another process has stored the same bytes in the meantime, `isOurs` is false and our chunks are removed.
     const isOurs = await inserted(filesIn(db), file)
     if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
     const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })

@@ -28,7 +28,7 @@ function runsAll(services: ReadonlySet<ServiceName>): boolean {
   return serviceNames.every((name) => name === 'codehost' || services.has(name))
 }
 
-/** Variables that are missing when services run separately or processes share engines. */
+/** Faults about missing variables that are required when services run separately or processes share engines. */
 export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.MONGODB_URL !== undefined && values.MASTER_KEY === undefined)
@@ -72,7 +72,7 @@ export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string 
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
-/** Faults about the local code host's port. It has no passwords, so an operator must open it to other machines explicitly. */
+/** Faults about the port of the local code host. The local code host has no passwords, so an operator must open it to other machines explicitly. */
 export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)

@@ -16,7 +16,7 @@ export interface HostAnswers<Answer extends object> {
 }
 
 const keptMs = 300_000
-/** The least time between two reads with `again`. Each may take a hundred requests, out of a limit of 5,000 an hour. */
+/** The least time between two reads with `again`. Each read may take a hundred requests, and the code host allows 5,000 requests an hour. */
 const againMs = 10_000
 /** The least time between two reads with `again` that use the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000

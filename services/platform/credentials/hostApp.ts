@@ -29,7 +29,7 @@ interface HostAppDeps {
 }
 
 const scope = 'code-host-app'
-/** How long the App, or the fact that there is none, is cached, in ms. An existing App does not change, but one may be created at any time. */
+/** For how many ms an App, or the absence of an App, is cached. An existing App does not change, but an App may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {

@@ -108,7 +108,7 @@ async function headOf(log: LogEngines, stream: string): Promise<Head> {
   return last ? { revision: last.revision, hash: last.meta.hash } : emptyHead
 }
 
-/** The records, if all are events. Throws `UnreadableEvent` for the first damaged one. */
+/** Returns the records if none of them is damaged. Throws `UnreadableEvent` for the first damaged record. */
 function undamaged(records: readonly LogRecord[]): readonly StoredEvent[] {
   return records.map((record) => {
     if (isDamaged(record)) throw new UnreadableEvent(record, record.damage)

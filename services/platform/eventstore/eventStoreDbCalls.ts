@@ -27,7 +27,7 @@ export function callsTo(engine: string, callMs: number): Ask {
         // Leaves time for two attempts, so that an append which the server dropped is sent again.
         return await attempt(Math.min(callMs / 2, end - performance.now()))
       } catch (fault) {
-        // The library replaces a broken connection within this turn. A call before that would use the closed connection.
+        // The library replaces a broken connection before the next turn of the event loop. An earlier attempt would use the closed connection.
         await nextTurn()
         if (isTooLarge(fault)) throw tooLarge(engine, fault)
         if (isDecided(fault)) throw fault

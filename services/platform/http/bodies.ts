@@ -213,7 +213,7 @@ export function readJson(bodies: Bodies): Middleware {
   }
 }
 
-// Drops a byte order mark, which some clients send, and which parsers may ignore (RFC 8259, 8.1).
+// Drops a byte order mark: some clients send it, and parsers may ignore it (RFC 8259, 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Decodes the bytes. Invalid UTF-8 is refused, because replacement characters would change the text. */

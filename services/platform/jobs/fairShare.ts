@@ -21,7 +21,7 @@ export interface FairShare {
   offered(job: Offered, behind: number, now: number): Verdict
   /** A taken job has ended or waits, so its slot is free. */
   ended(person: string): void
-  /** A waiting job, which had given up its slot, continues and takes one again. */
+  /** A job that had given up its slot while it waited continues, and takes a slot again. */
   goesOn(person: string): void
   /** Polling begins again after a pause. Jobs that were put back do not expire during the pause. */
   asksAgain(now: number): void

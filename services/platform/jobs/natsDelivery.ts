@@ -26,7 +26,7 @@ export interface DeliveryParts {
    * the command.
    */
   finish(reply: string, word: string): Promise<void>
-  /** Stores the job among the rejected ones and removes it from the queue. */
+  /** Stores the job among the rejected jobs and removes it from the queue. */
   setAside(job: Job, reason: string, reply: string): Promise<void>
   /** Throws `EngineUnavailable` when the queue was closed. */
   requireOpen(): void

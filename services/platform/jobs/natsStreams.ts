@@ -14,7 +14,10 @@ import { EngineUnavailable } from '../ports/faults.ts'
 import { rejectedKeptMs } from '../ports/jobs.ts'
 import { UnusableNats, type Nats, type Refusals } from '../bus/natsConnection.ts'
 
-/** The streams: jobs until they are acknowledged, the record of each job for 7 days, rejected jobs for 90 days, and marks without limit. */
+/**
+ * `queue` keeps jobs until they are acknowledged, `standings` keeps the record of each job for 7 days, `rejected` keeps rejected jobs for 90 days,
+ * and `marks` keeps marks without limit.
+ */
 export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
 export interface Kept {

@@ -10,7 +10,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
   /** For each name, resolves when the last waiting caller has returned the lease. */
   const turns = new Map<string, Promise<void>>()
 
-  /** Waits for the lease. Returns a function that returns the lease; `undefined` when the caller was stopped before its turn. */
+  /** Waits for the lease. Returns a function that gives the lease back; `undefined` when the caller was stopped before its turn. */
   async function turn(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     const before = turns.get(name) ?? Promise.resolve()
     let giveBack = () => {}

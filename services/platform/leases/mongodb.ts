@@ -19,7 +19,10 @@ interface StoredLease {
   readonly beat: number
 }
 
-/** An obtained lease. `since` is a time before it was obtained, in ms of this process's `performance.now()`; other processes start counting later. */
+/**
+ * An obtained lease. `since` is a time before it was obtained, in ms of this process's `performance.now()`. Other processes count the lease's silence
+ * from a later time.
+ */
 interface Obtained {
   readonly lease: StoredLease
   readonly since: number
@@ -111,7 +114,7 @@ async function take(
   return modifiedCount === 1 ? { _id: name, ...mine } : undefined
 }
 
-/** Renews the lease. Resolves when it was lost, could not be renewed in time, or is to be stopped. */
+/** Renews the lease again and again. Resolves when the lease was lost, when it could not be renewed in time, or when `signal` is aborted. */
 async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: AbortSignal): Promise<void> {
   const { _id, holder, term } = lease
   let renewed = since

@@ -223,7 +223,7 @@ function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
         ]),
       })
       const { 'content-type': type = '', 'www-authenticate': challenge = '' } = response.headers
-      // A stream may have no end, and does not tell how to sign in.
+      // A stream is not read: it may have no end, and does not tell how to sign in.
       const text = type.startsWith('text/event-stream') ? '' : await wholeText(response)
       const { statusCode: status = 502 } = response
       const shown = { 'content-type': type, ...(challenge !== '' && { 'www-authenticate': challenge }) }

@@ -40,7 +40,7 @@ export interface HostIssueText {
   /** The author of the issue; `null` when the account no longer exists. */
   readonly author: { readonly login: string } | null
   readonly isOpen: boolean
-  /** `null` when the text was never edited. A change of the title may be missing here; `issueEvents` has it. */
+  /** The last edit of the issue's text; `null` when the text was never edited. A change of the title may be missing here; `issueEvents` has it. */
   readonly edit: HostEdit | null
   /** The requested comments that still exist, by node id. */
   readonly comments: ReadonlyMap<string, HostCommentText>

@@ -15,7 +15,7 @@ import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
-/** The commit that a task began from, or else a branch as last fetched. By default, the repository's default branch. */
+/** Names the commit from which the task began, or else `branch` as last fetched. If both are `null`, this is the repository's default branch. */
 const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.string().nullable() })
 
 /** All calls, with the schemas of their requests and responses. Both are small: large data is put into a blob. */

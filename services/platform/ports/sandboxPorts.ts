@@ -13,8 +13,8 @@ export interface RunningSandbox {
   /** The ports on which programs of the task listen. Ports of our own relays are not among them. */
   ports(): Promise<readonly ListeningPort[]>
   /**
-   * Connects to one of these ports; `undefined` for any other. The connection ends with the sandbox. Throws `CannotStart`. What comes through it is
-   * not trusted.
+   * Connects to a port that `ports` lists; `undefined` for any other port. The connection ends with the sandbox, and what it delivers must not be
+   * trusted. Throws `CannotStart`.
    */
   connect(port: number): Promise<Duplex | undefined>
 }

@@ -36,7 +36,7 @@ export const collections: readonly Collection[] = views.map(({ collection, index
   indexes,
 }))
 
-/** The collections that readers find through the catalog. */
+/** The collections that readers find through the catalog, each with the oldest version that the readers understand. */
 export const served: readonly Served[] = views.map(({ collection, version, readsFrom = version }) => ({
   collection,
   readsFrom,

@@ -21,7 +21,7 @@ import { dropTable, landTable, openTable, prepareTable } from './sqlTables.ts'
 
 const formats = [
   'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
-  // From this format on, `prepare` adds columns for keys. A version that does not know these columns must not write.
+  // Runs no SQL. From this format on, `prepare` adds columns for keys, and a server that knows only earlier formats must not write to the file.
   '',
   // Pages that were freed before this format still contain old data.
   overwriteFreed,

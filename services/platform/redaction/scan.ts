@@ -30,7 +30,7 @@ export interface Scan {
   held: string
   /** The parts of the held text to hide: pairs of start and end, in order, without overlaps. */
   covers: number[]
-  /** Whether the last returned text was hidden. */
+  /** Whether the text returned so far ends in a hidden part, so that a hidden part that follows directly gets no mark of its own. */
   marked: boolean
   /** The shapes that have begun and not ended, one bit each. */
   live: number

@@ -36,7 +36,7 @@ export async function rootAt(
   return root
 }
 
-/** A proof that the leaf is in the tree of that size; `undefined` when the stored tiles do not reach that far. */
+/** A proof that the leaf `index` is in the tree of `size` leaves; `undefined` when the stored tiles do not reach that far. */
 export function storedInclusion(
   store: Tiles,
   tree: TreeName,

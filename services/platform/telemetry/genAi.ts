@@ -37,7 +37,7 @@ type Attributes = Readonly<Record<string, string | number | undefined>>
 interface Turn {
   readonly executionId: string
   readonly traceId: string
-  /** The event that requested the turn, which also identifies its run. */
+  /** The id of the event that requested the turn. It also identifies the run of the turn. */
   readonly requestedBy: string
   readonly taskId: string
   readonly begun: number

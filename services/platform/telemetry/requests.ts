@@ -108,7 +108,7 @@ function logLine(logger: Logger, context: Context, answered: RequestAnswered, by
 
 function levelOf({ route, status, begun, ended }: RequestAnswered): 'debug' | 'info' | 'warn' {
   if (typeof status === 'number' && (status >= 500 || ended - begun > slowMs)) return 'warn'
-  // Orchestrators request the health checks every few seconds.
+  // Orchestrators request the health checks every few seconds, and would fill a log that shows them.
   return isHealth(route) ? 'debug' : 'info'
 }
 

@@ -30,7 +30,7 @@ export function wrappingKey(masterKey: Uint8Array): Uint8Array {
   return deriveKey(masterKey, 'data-key wrapping')
 }
 
-/** The server's key for one purpose. No purpose yields the wrapping key. */
+/** The server's key for one purpose. It never equals the wrapping key, whatever the purpose is. */
 export function purposeKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return deriveKey(masterKey, `purpose ${purpose}`)
 }

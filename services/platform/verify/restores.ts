@@ -49,8 +49,8 @@ export interface RestoreReport {
 }
 
 /**
- * The report on all restores. An unsigned restore is not a fault if a later one is signed, since the owner of the key then confirmed the log
- * including it. `lost` are seals that cover events which a later restore cut off.
+ * The report on all restores. An unsigned restore is not a fault if a later restore is signed: with that signature, the owner of the key confirmed
+ * the log, including the unsigned restore. `lost` are seals that cover events which a later restore cut off.
  */
 export async function restoreReport(
   restores: readonly Restore[],

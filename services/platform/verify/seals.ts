@@ -23,7 +23,7 @@ export interface SealReport {
   readonly findings: readonly SealFinding[]
   /** The number of seals that match, or matched until the log was restored. */
   readonly seals: number
-  /** The number of events under the newest matching seal. */
+  /** The number of events that the newest matching seal covers. */
   readonly sealed: number
   readonly outside: number
   /** Sentences that an operator should know and that are not faults. */

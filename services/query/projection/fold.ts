@@ -26,8 +26,8 @@ export interface Fold {
 }
 
 /**
- * The collection with the names of documents that became too large to be stored. Their stored versions are too old, so no event may be folded into
- * these.
+ * The collection with the names of documents that became too large to be stored. The stored versions of these documents lack events, so no further
+ * event may be folded into them.
  */
 export const oversized: Collection = { name: 'oversized', indexes: [] }
 

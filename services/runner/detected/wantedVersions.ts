@@ -157,7 +157,7 @@ function ofTools(lines: Iterable<RegExpExecArray>): readonly Omit<WantedVersion,
   })
 }
 
-/** The lines of a table in a TOML file. */
+/** The lines of the table `name` in `text`, which is TOML. */
 function tableOf(text: string, name: string): string {
   const [, after = ''] = text.split(new RegExp(String.raw`^\[${name}\][^\n]*$`, 'm'))
   return after.split(/^\[/m, 1)[0] ?? ''

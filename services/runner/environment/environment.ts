@@ -111,7 +111,7 @@ export async function fillFrom(
     return layer
   } catch (fault) {
     if (signal.aborted) return undefined
-    // The setup then runs, and its result replaces this environment.
+    // The setup command runs instead, and its result replaces this environment.
     logger.warn({ err: fault, projectId }, 'failed to use an environment that was kept')
     if (layer) await removeLayer(layer.dir, path)
     return undefined
@@ -135,8 +135,8 @@ export interface SetupState {
   /** Whether the setup command has succeeded in this workspace, or its result was taken over. */
   readonly isDone: boolean
   /**
-   * When the environment was made from which the workspace was filled before its task existed. `undefined` if it was not filled like this, or if a
-   * person was already told.
+   * Set if an environment filled the workspace before its task existed, and no person was told so yet: the time at which that environment was made.
+   * Otherwise `undefined`.
    */
   readonly untold: number | undefined
 }

@@ -95,7 +95,7 @@ function conversation(remote: Remote, signal: AbortSignal) {
     async end() {
       if (headers['mcp-session-id'] === undefined) return
       const ending = remote.ask({ method: 'DELETE', headers, answerWithinMs: 2_000, signal })
-      // Some servers cannot end a session.
+      // A fault is ignored, because some servers cannot end a session.
       await ending.then((response) => response.resume()).catch(() => undefined)
     },
   }

@@ -42,7 +42,7 @@ export interface BrokerOptions {
   readonly threads: Pick<TextThreads, 'run'>
   /** Whether the model's service may fetch from the network when a request asks for it; no by default. */
   readonly modelFetches?: boolean
-  /** The budget before the first turn is admitted; unlimited by default. */
+  /** The budget that applies until `admit` is first called; unlimited by default. */
   readonly budget?: Budget
   /** Called after each metered request, also after one that was broken off. */
   readonly onUsage: (usage: ModelUsage) => void

@@ -127,7 +127,7 @@ function withoutComments(text: string): string {
 function hostOf(word: string): string | undefined {
   if (!/^https?:\/\//i.test(word) || !URL.canParse(word)) return undefined
   const url = new URL(word)
-  // A password in the address is not part of the host.
+  // `url.host` leaves out a password in the address.
   const allowed = AllowedHost.safeParse(url.host)
   if (!allowed.success) return undefined
   const { host } = hostAndPort(allowed.data)

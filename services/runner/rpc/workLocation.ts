@@ -82,7 +82,7 @@ async function canBeRestored(
   const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle)))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
-  // With a shallow history, a later clone might lack the commits that the work began with, because the base branch has moved on.
+  // If the history is shallow, a later clone may lack the commits that the work began with, because the base branch moves on.
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
   const host = await hostOf(deps, state)
   if (!host) return false
@@ -94,7 +94,7 @@ async function canBeRestored(
   return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', '--stdin'], input })) === ''
 }
 
-/** The code host gave no answer: it is unavailable, slow, or refuses. */
+/** Thrown when the code host gave no answer: it is unavailable, slow, or refuses. */
 export class HostNotAsked extends Error {
   override readonly name = 'HostNotAsked'
 }

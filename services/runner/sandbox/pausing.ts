@@ -40,7 +40,7 @@ export function pausable(inner: Sandbox): PausableSandbox {
     child: SandboxedProcess,
     { workspace: { taskId }, beside, ownPorts = [] }: Pick<SandboxSpec, 'workspace' | 'beside' | 'ownPorts'>,
   ): SandboxedProcess => {
-    // Only agents have helper processes.
+    // Only the sandbox of an agent has helper processes, which `beside` counts.
     running.set(child, { taskId, isAgent: beside !== undefined, ownPorts })
     const forget = () => running.delete(child)
     child.exited.then(forget, forget)

@@ -129,9 +129,9 @@ export interface SandboxedProcess {
   /** The TCP ports on which the command, the programs of `exec` and their descendants listen: at most 64. */
   listening(): Promise<readonly ListeningPort[]>
   /**
-   * Stops the command and the processes that existed when it had settled, and ends all others. Nothing runs until `thaw`, apart from programs of
-   * `exec` and their descendants. If this takes longer than some seconds, everything is ended. Without a sandbox, it cannot find a process that is in
-   * another session and has removed our mark (none.ts) from its environment.
+   * Suspends the command and its helper processes, which existed when `settled` resolved, and ends all other processes. Nothing runs until `thaw`,
+   * apart from programs of `exec` and their descendants. If this takes longer than some seconds, everything is ended. Without a sandbox, `freeze`
+   * cannot find a process that is in another session and has removed our mark (none.ts) from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
   thaw(): void

@@ -41,7 +41,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
       shared,
       opened.map((name) => `${folder}/fd/${name}`),
     )
-    // A mapping remains after its descriptor is closed.
+    // Shared memory can stay mapped after its descriptor is closed, so the mappings are searched as well.
     const mapped = (await read(`${folder}/maps`)).matchAll(sharedMapping)
     const ranges = [...mapped].map(
       ([, from = '', to = '']) => `/proc/${pid}/map_files/${short(from)}-${short(to)}`,

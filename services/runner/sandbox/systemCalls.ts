@@ -126,7 +126,7 @@ const rules: readonly Rule[] = [
     'FS_IOC_FSSETXATTR: an owner may take files out of the project whose quota limits a workspace',
   ),
   ioctlOf(0x4008_6602, 'FS_IOC_SETFLAGS: the same, for what is made in a folder from then on'),
-  // Where the filter knows no calls with such a high number, this call fails like an unknown one.
+  // This rule is for `seccompProfile`. In `seccompFilter`, the call's number is above `lastKnown`, so the call fails like one that does not exist.
   { why: 'both, without ioctl', names: ['file_setattr'], errno: EOPNOTSUPP },
   {
     why: 'mounts and namespaces',

@@ -37,7 +37,7 @@ export interface DeletedRemovalOptions {
   readonly limit: Pick<WorkspaceLimit, 'held' | 'liftIfGone'>
   /** The folder that contains all workspaces. */
   readonly root: string
-  /** The `PATH` for programs. */
+  /** The `PATH` in which the programs that remove folders are found. */
   readonly path: string
   /** Ends the warm agent of a task's workspace. */
   readonly endAgent: (taskId: string) => Promise<void>

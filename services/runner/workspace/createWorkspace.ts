@@ -52,7 +52,7 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
 }
 
 export type PrepareResult =
-  /** `madeOn` has the commits at the host from which the workspace was just made; `null` if it existed. */
+  /** `madeOn` has the commits at the host from which the workspace was just made; `null` if the workspace already existed. */
   | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: BaseCommits | null }
   | { readonly kind: 'no_such_branch'; readonly branch: string }
   | { readonly kind: 'invalid_branch'; readonly branch: string }

@@ -124,7 +124,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   let freeAtMeasure = Infinity
   let decidedFrom = 0
   let lastFree = 0
-  /** The free space when the last run had ended, or at the start. Forgotten when more than the floor is free. */
+  /** The most bytes that were free since this watch last ended a run, or since the start. `undefined` once at least `floors.stop` bytes are free. */
   let settled: number | undefined = freeBytes(root)
 
   async function measure(): Promise<void> {

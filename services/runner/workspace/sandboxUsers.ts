@@ -92,7 +92,7 @@ function isWithin({ first, count }: IdRange, ranges: readonly IdRange[]): boolea
   return ranges.some((range) => first >= range.first && first + count <= range.first + range.count)
 }
 
-/** The ids in this user namespace; all ids if the kernel does not say. */
+/** The ids that this user namespace has, according to `file`, a map such as `/proc/self/uid_map`; all ids if the file cannot be read. */
 async function mapped(file: string): Promise<readonly IdRange[]> {
   const text = await readFile(file, 'utf8').catch(() => '0 0 4294967295')
   return text

@@ -35,7 +35,7 @@ export interface Workspace {
   readonly privateGitDir: string
   readonly mirrorDir: string
   readonly mirrorObjects: string
-  /** The branch of the tree, to which the work is pushed. In an empty repository it is the base branch, which is then the first one. */
+  /** The branch of the tree, to which the work is pushed. In an empty repository it is `baseBranch`, which becomes the first branch. */
   readonly branch: string
   readonly baseBranch: string
   /** The commit that the workspace started from; `null` in an empty repository. */
@@ -198,7 +198,7 @@ async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefi
   const written = await readFile(join(task, 'ready.json'), 'utf8').catch(ifAbsent)
   if (written === undefined) return undefined
   const marker = Marker.safeParse(parseJson(written))
-  // The folder may be somebody's only copy, so it is neither used nor made again.
+  // The folder may have the only copy of somebody's work, so it is neither used nor replaced by a new workspace.
   if (!marker.success) throw new Error('ready.json of the workspace is damaged, or of a newer version')
   return marker.data
 }

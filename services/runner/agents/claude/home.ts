@@ -36,8 +36,8 @@ export function claudeHome(
 }
 
 /**
- * Turns the instructions in each nested folder into a rule for that folder's files. An include would be read at the start, even if claude never opens
- * the folder.
+ * Turns the instructions in each nested folder into a rule for that folder's files. claude reads a rule only when it opens one of its files. If
+ * `CLAUDE.md` included the instructions instead, claude would read all of them at the start.
  */
 function nestedRules(brought: Brought): readonly HomeFile[] {
   return nestedInstructions(brought).map(({ folder, path, text }, index) => ({

@@ -363,7 +363,7 @@ function usageEvents(usage: ModelUsageByModel): ModelUsed[] {
       outputTokens: used.outputTokens,
       cacheReadTokens: used.cacheReadInputTokens,
       cacheWriteTokens: used.cacheCreationInputTokens,
-      // The CLI prices unknown models like a known one; the scripted model costs nothing.
+      // The CLI prices a model that it does not know like one that it knows, but the scripted model costs nothing.
       costUsd: model === scriptedModel ? 0 : used.costUSD,
     }))
     .filter((used) => totalTokens(used) > 0)

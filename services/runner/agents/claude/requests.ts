@@ -5,7 +5,7 @@ import { elicited, formAsked } from '../elicitation.ts'
 import type { AskedQuestion } from '../port.ts'
 import { UserQuestions, type ControlRequest } from './lines.ts'
 
-/** A request that waits for its answers. */
+/** A request of claude that waits for a person's answers: about a tool call, or on behalf of an MCP server. */
 export type ClaudeRequest = Extract<ControlRequest['request'], { subtype: 'can_use_tool' | 'elicitation' }>
 type ToolRequest = Extract<ClaudeRequest, { subtype: 'can_use_tool' }>
 type Elicitation = Extract<ClaudeRequest, { subtype: 'elicitation' }>

@@ -68,7 +68,7 @@ const settings = {
   version: 1,
   editor: { vimMode: false },
   permissions: { allow: [], deny: [] },
-  // Cursor's HTTP/2 does not go through a proxy.
+  // Cursor uses a proxy only with HTTP/1.
   network: { useHttp1ForAgent: true },
   // A task's commits belong to the person, who decides whom to credit.
   attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },

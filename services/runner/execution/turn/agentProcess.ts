@@ -71,8 +71,8 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   readonly isScripted: boolean
   readonly resumed: boolean
   /**
-   * Sends a message, with the model and effort of the turn, and follows the turn: `over` when the listener says so, `gone` when the process ended
-   * first.
+   * Sends a message, with the model and effort of the turn, and follows the turn. Resolves to `over` when `listener.isOver` returns true, and to
+   * `gone` when the process ended first.
    */
   turn(message: AgentMessage, use: ModelUse, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; returns `false` when the process can take none. */

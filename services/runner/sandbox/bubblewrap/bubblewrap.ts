@@ -339,7 +339,7 @@ function commandLine(
   return withDescriptorsClosed(inherited, firstFree, [program, ...args])
 }
 
-/** The first descriptor after those for the arguments, the words, the filter and bubblewrap's report. */
+/** The descriptor of the first file. The lower ones are for the arguments, the launcher's words, the filter and bubblewrap's report. */
 const firstFile = 7
 
 /** The user inside a user namespace. The number is arbitrary, but not 0, because programs behave differently for root. */

@@ -76,7 +76,7 @@ function resourceCall(): number {
   }
 }
 
-/** The part of the script that reads the words. It is in Perl, which every Debian has, and which starts faster than several small programs would. */
+/** The part of the script that reads the launcher's words. It is in Perl: every Debian has it, and it starts faster than several programs. */
 export const readsWords = `
 open(my $in, '<&=', shift @ARGV) or exit 125;
 my @words = split /\\0/, do { local $/; <$in> }, -1;

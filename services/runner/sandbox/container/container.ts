@@ -57,7 +57,7 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
         ...shown.map(({ source, target }) => engineMount(options, source, target)),
       ],
       limits,
-      // The sandbox of a person's command is never frozen.
+      // `staying` counts the processes that survive a freeze. The sandbox of a person's command has no `beside`, and is never frozen.
       staying: spec.beside === undefined ? 0 : 1 + spec.beside,
       command: spec.command,
       startIn: sandboxPaths.tree,

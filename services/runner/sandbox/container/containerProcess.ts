@@ -43,7 +43,7 @@ const lineInside = '/run/flightdeck.line'
 const answersInside = '/run/flightdeck.answers'
 /** A container that is not frozen within this time is ended. */
 const freezeTimeoutMs = 8_000
-/** A container that has not ended this long after the request is removed by the engine. */
+/** If a container has not ended this long after it was told to end, the engine removes it. */
 const endTimeoutMs = 2_000
 const failedToStart = 125
 
@@ -104,7 +104,7 @@ async function runToEnd(container: Container): Promise<number> {
     return await run(container, folder, id)
   } catch (fault) {
     const why = fault instanceof EngineFault ? fault.message : String(fault)
-    // If the sandbox was running, the engine has ended its output.
+    // If the container was running, `pour` has already ended both outputs, and `stderr` gets no sentence.
     if (!stderr.writableEnded) stderr.end(`The sandbox cannot be made: ${why}\n`)
     if (!stdout.writableEnded) stdout.end()
     if (container.id !== undefined) await options.engine.remove(container.id).catch(() => undefined)

@@ -24,9 +24,9 @@ export function opening(env: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat([Buffer.from(bytes.length.toString(16).padStart(8, '0'), 'latin1'), bytes])
 }
 
-/** `freeze` stops the processes that stay, and ends all others; the answer is `frozen` or `lost`. */
+/** `freeze` suspends the processes that stay after a freeze, and ends all others; the answer is `frozen` or `lost`. */
 export type Word = 'interrupt' | 'end' | 'freeze' | 'thaw'
-/** `settled`: the processes that stay have started. */
+/** `settled`: the processes that stay after a freeze have started. */
 export type Answer = 'open' | 'settled' | 'frozen' | 'lost'
 
 /**

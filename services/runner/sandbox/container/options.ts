@@ -8,7 +8,7 @@ export interface ContainerOptions {
   readonly engine: ContainerEngine
   readonly image: ContainerImage
   readonly scratch: Scratch
-  /** The PATH in which the program for named pipes is found. */
+  /** The `PATH` in which `mkfifo`, the program that makes named pipes, is found. */
   readonly path: string
   /** The runner's id, which is a label of its containers. */
   readonly runnerId: string

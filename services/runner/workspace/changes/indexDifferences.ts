@@ -71,7 +71,7 @@ export async function treeDifferences(
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
   await index.keepRefreshed()
-  // Reads only the HEAD of a submodule, which starts no program.
+  // With `--ignore-submodules=dirty`, git reads only the HEAD of a submodule, and so starts no program.
   const changed = await gitOrThrow(git, {
     ...on,
     args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'],
@@ -154,7 +154,7 @@ async function filesOfRepository(
   const listed = await git({
     ...on,
     workTree: join(workspace.dir, name),
-    // Without an index of ours, every file is new.
+    // This index does not exist, so git lists every file as new.
     env: { GIT_INDEX_FILE: join(dirname(index.file), 'no-index') },
     args: ['-C', join(workspace.dir, name), 'ls-files', '-z', '--others', '--exclude-standard'],
   })
@@ -214,8 +214,8 @@ const isArtifact = (path: TreePath): boolean => `${path.toString('latin1')}/`.st
 const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 
 /**
- * Copies an index with its time, rounded down. git compares the content of files that were modified in the second in which the index was written, or
- * later. With a later time, it would miss changes.
+ * Copies an index with its modification time, rounded down to a second. git compares the content of files that were modified in that second or
+ * later. If the copy had a later time, git would miss changes.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const written = await stat(from).catch(ifAbsent)

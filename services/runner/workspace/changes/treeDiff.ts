@@ -28,7 +28,7 @@ export interface ChangedFile {
 /** The size in bytes above which a file is not read for a diff. */
 const largestReadFile = 10_000_000
 
-/** The differences between a tree, or the folder, and the base. */
+/** The differences between a task's files and the commit `against`. The files are those of a git tree, or those in the workspace's folder. */
 export interface TreeDiff {
   /** The compared tree; `null` when the folder itself was read. */
   readonly tree: string | null

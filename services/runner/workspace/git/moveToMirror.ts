@@ -80,7 +80,7 @@ async function isBroughtAlong(
   }
 }
 
-/** Whether a move from exactly this state has failed within the last hour. */
+/** Whether `note` says that a move from the state `stands` failed within the last hour. */
 async function isFresh(note: string, stands: string): Promise<boolean> {
   const written = await lstat(note).catch(ifAbsent)
   if (!written || Date.now() - written.mtimeMs >= retryMs) return false

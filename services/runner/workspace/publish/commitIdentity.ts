@@ -13,7 +13,7 @@ export interface Person {
   readonly email: string
 }
 
-/** The account at the code host that has the public key, and the file of the private one. */
+/** The account at the code host that has the public key, and the file with the private key. */
 export interface CommitSigner extends Person {
   readonly keyFile: string
 }

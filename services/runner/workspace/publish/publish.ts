@@ -311,7 +311,7 @@ async function push(
   const rejected = await rejection(request, finished)
   if (finished.endedBy === 'aborted' || !['unreachable', 'refused'].includes(rejected.kind)) return rejected
   if (isRefusedAccess(finished)) return rejected
-  // The push may have arrived although it seems to have failed: if we or curl then repeated it, the host has refused the repetition.
+  // The push may have arrived although it seems to have failed: if the push was then repeated, by us or by curl, the host refused the repetition.
   const found = await fetchBranch(request)
   if (found.kind === 'fetched' && found.commit === headSha) return published
   const isUnknown = found.kind === 'unreachable' && rejected.kind === 'unreachable'

@@ -98,7 +98,7 @@ async function mergedTree({
   return { kind: 'conflict', files: [...new Set(files)] }
 }
 
-/** Makes a commit with the tree on top of `onto`, with the message and author of `head`. */
+/** Makes a commit of `tree` whose parent is `onto`, with the message and author of `head`. */
 async function sameCommit(
   { git, workspace, author, signer, head, onto }: RebaseRequest,
   tree: string,

@@ -15,7 +15,7 @@ import { parseJson, refreshIndex, settleOwner } from '../workspace.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
 export interface SaveRequest extends WorkspaceGit {
-  /** The `work` that was saved last. If it has not changed, no bundle is made. */
+  /** The commit `work` of the last save. If this save makes the same commit, it makes no bundle. */
   readonly last?: string | undefined
   /** A ref in the private git directory that keeps the work there as well. */
   readonly keepAs?: string

@@ -43,7 +43,7 @@ interface TurnHistory {
   readonly root: string | null
   /** The branch's commit at the end of the last turn. */
   readonly head: string | null
-  /** The commit of this history that stands for `head`. */
+  /** The commit of the walked history that stands for `head`, a real commit. */
   readonly published: string | null
 }
 
@@ -97,7 +97,7 @@ async function othersCommit(
   const { git, privateGitDir: gitDir } = request
   const hasGrown = head === null || (await mergeBaseOf(git, gitDir, head, now)) === head
   if (hasGrown) return commitLike(request, now, [tip], othersNote)
-  // The last commit is our own, on top of the commits of others. If we had nothing left to commit, it is the last commit of others.
+  // `now` is our own commit on top of the commits of others. If there was nothing of ours to commit, `now` is the last commit of others.
   const before = await commitOf(git, gitDir, `${now}^`)
   const theirs = before === null ? null : await commitLike(request, before, [published], othersNote)
   return commitLike(request, now, [tip, theirs, published], othersNote)

@@ -64,7 +64,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const organizations = useOrganizationsQuery()
   // Fetched again on each visit, because the person may come back from changing the access at the code host.
   const access = useGitHubAccessQuery(null, { refetchOnMountOrArgChange: true })
-  // An access that was revoked on GitHub is only noticed when it is used.
+  // When access was revoked on GitHub, the server notices it only by using the access.
   const isLost = isFault(account.error, lostAccess)
   const error = isLost ? undefined : (account.error ?? repositories.error ?? organizations.error)
   useEffect(() => {

@@ -40,7 +40,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const linked = history.isLinked ? 'history' : linkedWork
   const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')
   const [work, setWork] = useState<WorkPanel>(linked ?? 'terminal')
-  // An element beside the tabs for the buttons of the visible panel.
+  // The element beside the tabs. The visible panel shows its buttons in it.
   const [tools, setTools] = useState<HTMLElement | null>(null)
   const [position, setPosition] = usePersisted(splitPosition)
   const choose = (panel: Panel) => {

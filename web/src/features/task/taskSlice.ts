@@ -146,7 +146,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   if (chatLoaded.match(action)) {
     const { messages, version, more } = action.payload
     const chat = snapshot(state.chat, { documents: messages.map(messageDocument), version, more })
-    // Changes that were confirmed before are included in the new read.
+    // The chat that was just read includes all confirmed changes, so only the unconfirmed ones are kept.
     return settled({ ...state, chat, changes: state.changes.filter(({ at }) => at === null) })
   }
   if (chatFailed.match(action)) return { ...state, chat: failed(state.chat, action.payload) }

@@ -36,7 +36,7 @@ export function VoiceButton({ voice }: { readonly voice: VoiceControl }) {
         icon={Mic}
         label={labels[state.kind]}
         {...shortcutOf('toggleVoice')}
-        // While the browser asks for permission, the button can still cancel.
+        // The button is not busy while the browser asks for permission, so that it can still cancel.
         busy={state.kind === 'stopping'}
         onClick={toggle}
         className={state.kind === 'idle' ? undefined : 'text-bad!'}

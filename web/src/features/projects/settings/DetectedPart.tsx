@@ -157,7 +157,7 @@ function Listed<Line>({ label, lines, children }: ListedProps<Line>) {
     <Block label={label}>
       <ul className="grid gap-1 text-ui">
         {lines.map((line, index) => (
-          // Lines can be equal, and are only identified by index.
+          // Lines can be equal, so the key of a line is its index.
           <li key={index} className="max-w-[72ch] wrap-anywhere">
             {children(line)}
           </li>

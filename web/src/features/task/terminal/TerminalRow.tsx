@@ -91,7 +91,7 @@ function LineText({ line, words, current }: Pick<TerminalRowProps, 'line' | 'wor
         </mark>
       )
     return href === null ? (
-      // Pieces are only identified by index.
+      // A piece has no id, so its index in the line is its key.
       <span key={position} className={className}>
         {marked}
       </span>

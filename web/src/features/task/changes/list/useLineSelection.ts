@@ -17,7 +17,7 @@ export function useLineSelection(
   const [pointed, setPointed] = useState<string | null>(null)
   const dragging = useRef(false)
   const isReplayed = useReplayed() !== null
-  /** With `extend`, the comment is about all lines from the active row to this one. */
+  /** With `extend`, the comment is about all lines from the active row to the row `id`. */
   const commentOn = (id: string, extend: boolean) => {
     if (isReplayed) return
     const taken =
