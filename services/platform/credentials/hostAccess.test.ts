@@ -17,6 +17,7 @@ let revoked: string[]
 let revokes = true
 /** The fault that the code host answers with instead of new tokens. */
 let refusal: CodeHostFault | undefined
+let held: Promise<void>
 const usedUp = new CodeHostFault('unauthorized', 'It was used.', undefined, undefined, 'bad_refresh_token')
 beforeEach(async () => {
   engines = await openTestEngines()
@@ -25,6 +26,7 @@ beforeEach(async () => {
   revoked = []
   revokes = true
   refusal = undefined
+  held = Promise.resolve()
 })
 afterEach(async () => {
   await leases.close()
@@ -40,6 +42,13 @@ const tokens = (n: number, expiresAt: string): HostTokens => ({
 const past = '2020-01-01T00:00:00.000Z'
 const future = '2100-01-01T00:00:00.000Z'
 
+/** Holds the answers of the code host to renewals, until the returned function is called. */
+function holdRenewals(): () => void {
+  let release = () => undefined as void
+  held = new Promise((resolve) => (release = resolve))
+  return release
+}
+
 /** Opens the tokens as one more process on the same engines. */
 function openProcess(vault = engines.vault): HostAccess {
   return hostAccess({
@@ -52,6 +61,7 @@ function openProcess(vault = engines.vault): HostAccess {
         if (used.includes(refreshToken)) throw usedUp
         used.push(refreshToken)
         await pause(50)
+        await held
         return tokens(used.length + 1, future)
       },
       async revoke(accessToken) {
@@ -86,9 +96,11 @@ describe('access that has run out', () => {
   test('is what a sign-in kept while it was renewed', async () => {
     const one = openProcess()
     await one.keep(userId, tokens(1, past))
+    const release = holdRenewals()
     const asked = one.tokenOf(userId)
     await expect.poll(() => used).toEqual(['refresh 1'])
     await one.keep(userId, tokens(9, future))
+    release()
     expect(await asked).toBe('access 9')
     expect(await one.tokenOf(userId)).toBe('access 9')
   })
