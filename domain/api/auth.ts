@@ -24,7 +24,7 @@ export const authRoutes = {
   signInWithGitHub: { method: 'GET', path: '/auth/github' },
 } as const satisfies Routes
 
-/** The values that `error` in the address of the sign-in page can have. `getRefusal` explains `not_allowed`. */
+/** The values that `error` in the address of the sign-in page can have. After `not_allowed`, the route `getRefusal` returns the reason. */
 export const signInErrors = [
   'github',
   'server',

@@ -78,8 +78,8 @@ export function nodesOf(start: number, end: number): readonly Node[] {
 }
 
 /**
- * The subtrees for the proof that leaf `index` is in a tree of `size` leaves: a list for each hash of the proof, from the leaf's sibling up.
- * `combine` makes the hash from the hashes of the listed subtrees. Throws a RangeError when the tree has no such leaf.
+ * For each hash in the proof that leaf `index` is in a tree of `size` leaves, from the leaf's sibling up: the subtrees whose hashes `combine` joins
+ * into it. Throws a RangeError when the tree has no such leaf.
  */
 export function inclusionPath(index: number, size: number): readonly (readonly Node[])[] {
   checkNumbers(index, size)

@@ -66,7 +66,7 @@ async function isDraft({ documents }: CommandServices, taskId: string): Promise<
   return task?.pullRequest?.state === 'draft'
 }
 
-/** How long the code host asked the person to wait. A minute if this is unknown, and if the code host asked the App to wait. */
+/** How long the code host asked the person to wait; one minute if it named no time, or if it asked the App instead. */
 async function waitOf({ access, codeHost }: CommandServices, userId: string): Promise<FaultDetails> {
   const waitMs = codeHost.waitMs(await access.tokenOf(userId))
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }

@@ -30,7 +30,7 @@ interface PreviewOptions {
   readonly known: (connection: Connection) => void
   /** How long an app may take to answer, in milliseconds; a minute by default. */
   readonly responseMs?: number
-  /** How often open connections are checked again, in milliseconds. */
+  /** The time between two checks that people with open connections may still see the preview, in milliseconds. */
   readonly checkMs?: number
 }
 

@@ -80,7 +80,7 @@ const inside = listed(
   ],
   ['::1/128', 'fc00::/7'],
 )
-/** The metadata services of Alibaba, Azure, Amazon, Google and Scaleway that have no link-local address. */
+/** Addresses of the metadata services of Alibaba, Azure, Amazon, Google and Scaleway. Their link-local addresses are in `reserved`. */
 const metadata = listed(
   ['100.100.100.200/32', '168.63.129.16/32'],
   ['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:42::42/128'],

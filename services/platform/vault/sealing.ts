@@ -16,7 +16,7 @@ export const keyBytes = 32
 /** The place of the value that verifies a vault's master key. */
 export const checkPlace: Place = { scope: 'vault', context: 'check' }
 
-/** The place of a scope's data key, encrypted under the wrapping key. */
+/** The place to which a scope's data key is bound when it is encrypted under the wrapping key. */
 export function keyPlace(scope: string): Place {
   return { scope, context: 'data key' }
 }

@@ -9,7 +9,7 @@ import type { RpcResponse } from '#platform/ports/rpc.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { newest } from '#platform/reads/documentPages.ts'
-import { writersOf } from '../lineOrigins.ts'
+import { writersOf } from '../lineWriters.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
 /** How long to wait for the runner that has the workspace, because no other runner can answer. */

@@ -40,7 +40,7 @@ export function allowedHooks(found: AbilityFiles, allowed: string | null): reado
   return hooks?.kind === 'shown' && hooks.hash === allowed ? hooks.hooks : []
 }
 
-/** A sentence that says why the repository's hooks stay off; empty when the repository has no hooks, or when they are allowed. */
+/** A list with one sentence, which says why the repository's hooks stay off. The list is empty when there are no hooks, or when they are allowed. */
 export function hooksNote(found: AbilityFiles, allowed: string | null): readonly string[] {
   const hooks = hooksIn(found)
   if (hooks === null || (hooks.kind === 'shown' && hooks.hash === allowed)) return []

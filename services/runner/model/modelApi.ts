@@ -18,7 +18,7 @@ export interface ModelApi extends UsageReader {
   readonly meteredPaths: readonly string[]
   /** The query that is sent with a request to one of `paths`. Without this function, the client's own query is sent. */
   queryOf?(served: string): string
-  /** The headers with credentials. `passed` are the headers that are sent in addition. */
+  /** Returns the headers that carry the key. They take the place of headers with the same names in `passed`, the forwarded headers. */
   credentials(apiKey: string, use?: KeyUse, passed?: OutgoingHttpHeaders): OutgoingHttpHeaders
   /** Returns the headers to forward. `headers` are the client's headers, already without credentials and hop-by-hop headers. */
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders

@@ -94,7 +94,7 @@ export function textThreads({
   }
 }
 
-/** Starts a thread. The built server has the worker's file beside it; when run from sources, as in a test, an older Node needs a TypeScript loader. */
+/** Starts a thread. The built server loads `textWorker.js` beside it. From sources, as in a test, `tsx` loads `textWorker.ts`. */
 export function startWorker(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
   const here = import.meta.url

@@ -21,7 +21,7 @@ export interface PausableSandbox {
   ofTask(
     taskId: string,
   ): readonly { readonly child: SandboxedProcess; readonly ownPorts: readonly number[] }[]
-  /** Stops all processes of a task's sandboxes. Containers continue, since their processes are not visible on this machine. */
+  /** Freezes the processes of a task's sandboxes. Those in containers go on, because they are not visible on this machine. */
   pause(taskId: string): Promise<Paused>
 }
 

@@ -174,7 +174,7 @@ async function allProjects({ documents }: DeletedRemovalOptions): Promise<readon
   }
 }
 
-/** Paths in a home at which agents' CLIs have their locks. */
+/** The folders of a home that are searched for locks of agents' CLIs. */
 const locksAt = new Set(
   Object.values(agents).flatMap(({ sessionFolders }) =>
     sessionFolders.map((path) => path.split('/', 1).join('')),

@@ -9,7 +9,7 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {
-  /** The user of the task, always the same: the owner of its workspace or, if there is none, a user that no other task has. */
+  /** The host user that runs a task's sandboxes, the same for each call: the owner of the task's home or, without a home, a user that no other task has. */
   userOf(taskId: string): Promise<HostUser>
   /** The number of each task's user, by the id of the task. */
   existing(): Promise<ReadonlyMap<string, number>>

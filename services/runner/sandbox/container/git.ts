@@ -1,6 +1,6 @@
 /**
- * git in a separate container. An agent may have planted files, or may change them while git reads. But no file can lead git outside of the agent's
- * own tree. Starting a container takes a while and git is run often, so a container is kept for some time and takes calls on a socket.
+ * Runs git in a container that sees only the task's workspace and mirror, so that files which an agent plants, or changes while git reads, cannot
+ * lead git elsewhere. Starting a container takes a while and git is run often, so a container is kept for some time and takes calls on a socket.
  */
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -200,7 +200,7 @@ async function committedPaths(
   return new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
 }
 
-/** Repeats a read that failed because a file was removed after git had listed it. */
+/** Repeats a read up to four times when git fails, because a file may have been removed after git had listed it. */
 async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   for (const pauseMs of [20, 80, 200, 500]) {
     try {

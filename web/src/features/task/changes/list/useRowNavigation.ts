@@ -53,8 +53,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, visible, onL
   useAction('nextHunk', () => stepHunk(1), visible)
   useAction('previousHunk', () => stepHunk(-1), visible)
 
-  // Scrolls to the destination `goTo`, which another part of the page has chosen. If the file of the destination was collapsed, it has been expanded
-  // before.
+  // Scrolls to the destination `goTo`, which another part of the page has chosen. Its file is already expanded when this runs.
   useLayoutEffect(() => {
     if (goTo === null) return
     const { fileName, key } = goTo

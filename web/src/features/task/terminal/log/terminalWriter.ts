@@ -20,7 +20,7 @@ export interface TerminalLine extends OutputLine {
   readonly position: Position
 }
 
-/** The line that is being written, its source (the execution and the channel), and the incomplete rest of the output. */
+/** The line that is being written. `of` is its execution and channel; `state` also keeps a control sequence that has not arrived in full. */
 interface OpenLine {
   readonly state: OutputState
   readonly of: string

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { LogDocument } from '#domain/views/commandLog.ts'
 import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
-import { writersOf } from './lineOrigins.ts'
+import { writersOf } from './lineWriters.ts'
 
 const call = (id: string, kind: LogDocument['kind'], over: Partial<LogDocument> = {}): LogDocument => ({
   id,
