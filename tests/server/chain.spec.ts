@@ -44,6 +44,8 @@ beforeAll(async () => {
     await ada.ask(executeTask, { params, body: { command: 'echo plugh' } })
     await ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === 2)
     await ada.ask(createPullRequest, { params })
+    // What is read of the pull request changes the task once more.
+    await ada.taskOnce(task.id, (now) => now.pullRequest !== undefined)
     return task.id
   }
   ;[taskId, otherId] = await Promise.all([done(words), done('Another task')])
