@@ -35,8 +35,12 @@ function writeCache(script: Script): void {
   }
 }
 
-const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'utf8')}\n})`
-const script = new Script(source, { filename: file, cachedData: readCache() })
-if (script.cachedDataRejected !== false) setTimeout(writeCache, cacheAfterMs, script).unref()
+/** The function that the bundle is, around its modules. */
+function readBundle(): (...globals: readonly unknown[]) => void {
+  const script = new Script(readFileSync(file, 'utf8'), { filename: file, cachedData: readCache() })
+  if (script.cachedDataRejected !== false) setTimeout(writeCache, cacheAfterMs, script).unref()
+  return script.runInThisContext()
+}
+
 const bundle = { exports: {} }
-script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, __dirname)
+readBundle()(bundle.exports, createRequire(file), bundle, file, __dirname)
