@@ -28,7 +28,8 @@ function readCache(): Buffer | undefined {
 function writeCache(script: Script): void {
   const half = `${cacheFile}.${process.pid}`
   try {
-    writeFileSync(half, script.createCachedData())
+    // After a power cut, V8 must not find a cache that is only half on the disk.
+    writeFileSync(half, script.createCachedData(), { flush: true })
     renameSync(half, cacheFile)
   } catch {
     // The folder may be read-only.

@@ -110,11 +110,12 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
     unavailable = failure === 'unavailable' ? unavailable + 1 : 0
     if (failure === 'rate_limited') limited.add(owner)
     if (failure === 'rate_limited' || failure === 'unavailable') return 'later'
-    if (read !== 'unchanged') await keep(document, read)
+    if (read === 'unchanged') return 'done'
+    await keep(document, read)
     if (failure === null) tellRunners(document)
     return 'done'
   }
-  /** Not awaited, and not told again: the next reading says the same. */
+  /** Not awaited, and not told again: a task whose lock files differ runs the setup anyway. */
   function tellRunners({ id: projectId, owner: ownerId }: ProjectDocument): void {
     deps.rpc
       .call('repositoryChanged', { projectId, ownerId }, tellTimeoutMs)

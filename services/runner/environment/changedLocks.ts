@@ -24,8 +24,8 @@ export interface ChangedLocks {
 
 /** An environment that was not used for so long is not made again. */
 const usedWithinMs = 30 * 24 * 60 * 60_000
-const mostNamed = 5
-const longestName = 300
+const maxNamed = 5
+const maxNameLength = 300
 
 /** When a task used an environment of the project last; `undefined` when there is none, or that was long ago. */
 export async function lastUse(root: string, projectId: string): Promise<number | undefined> {
@@ -50,8 +50,8 @@ export async function changedLocks(
   if (!found || !names || deps.environments.notKept.has(found.key.whole)) return undefined
   const redaction = deps.redaction(valuesOf(secrets))
   const shown = names
-    .slice(0, mostNamed)
-    .map(async (name) => (await redaction.text(name)).slice(0, longestName))
+    .slice(0, maxNamed)
+    .map(async (name) => (await redaction.text(name)).slice(0, maxNameLength))
   return { key: found.key, changed: await Promise.all(shown), usedAt: used }
 }
 

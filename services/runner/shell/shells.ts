@@ -116,6 +116,7 @@ async function openShell(deps: ShellDeps, taskId: string, size: TerminalSize): P
     const shell = recordShell(recording, { taskId, shellId, program, size })
     const ended = async (): Promise<void> => {
       await shell.ended
+      deps.terminals.forget(taskId)
       await Promise.all([unmarkShell(deps.root, taskId), sandbox.close()])
     }
     return { ...shell, ended: ended(), isShared: sandbox.isShared }
@@ -130,6 +131,7 @@ async function recordLostEnds({ root, terminals, logger }: ShellDeps): Promise<v
   for (const { taskId, shellId, size } of await markedShells(root))
     try {
       await terminals.append(taskId, endOfShell(shellId, size, 'stopped'))
+      terminals.forget(taskId)
       await unmarkShell(root, taskId)
     } catch (fault) {
       logger.warn({ err: fault, taskId }, 'the end of a shell cannot be recorded')

@@ -16,16 +16,20 @@ export interface TerminalWriters {
   register(taskId: string, writer: TerminalWriter): () => void
   /** Appends an event of a shell. Calls for one task must not overlap. Rejects with `Evicted` when another runner writes to the terminal. */
   append(taskId: string, event: TerminalEvent): Promise<void>
+  /** Called when the shell of a task has ended, so that nothing of it is kept. */
+  forget(taskId: string): void
 }
 
 export function terminalWriters(deps: Deps): TerminalWriters {
   const ofRuns = new Map<string, TerminalWriter>()
   /** Writers for the time between two runs. */
   const between = new Map<string, TerminalWriter>()
+  /** How often a run began or ended, for tasks with a shell. */
   const changes = new Map<string, number>()
   function changed(taskId: string): void {
     between.delete(taskId)
-    changes.set(taskId, (changes.get(taskId) ?? 0) + 1)
+    const count = changes.get(taskId)
+    if (count !== undefined) changes.set(taskId, count + 1)
   }
   /** The writer to use now. Between runs, its first append does not try again: a run that has begun since must not be evicted. */
   async function writerFor(taskId: string): Promise<TerminalWriter | undefined> {
@@ -48,7 +52,8 @@ export function terminalWriters(deps: Deps): TerminalWriters {
     },
     async append(taskId, event) {
       for (;;) {
-        const before = changes.get(taskId)
+        const before = changes.get(taskId) ?? 0
+        changes.set(taskId, before)
         try {
           return await (await writerFor(taskId))?.append(event)
         } catch (fault) {
@@ -57,6 +62,10 @@ export function terminalWriters(deps: Deps): TerminalWriters {
           if (!(fault instanceof Evicted) || changes.get(taskId) === before) throw fault
         }
       }
+    },
+    forget(taskId) {
+      between.delete(taskId)
+      changes.delete(taskId)
     },
   }
 }

@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import type { McpSignIn, ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
-import { projectOf } from '../../../../tests/client/samples.ts'
+import { projectOf, unsetSettings } from '../../../../tests/client/samples.ts'
 import { json } from '../../../../tests/client/server.ts'
 
 const project = projectOf(1)
@@ -18,29 +18,12 @@ const tiny: ShownMcpServer = {
   auth: { kind: 'header', name: 'Authorization' },
 }
 const suggestion = { name: 'theirs', kind: 'local', command: 'npx', args: ['theirs'], secrets: ['KEY'] }
-const settings = {
-  modelKeys: [],
-  setupCommand: '',
-  variables: [],
-  secrets: [],
-  egress: [],
-  modelFetches: false,
-  allowedFilters: [],
-  draftPullRequests: false,
-  submodules: [],
-  allowedHooks: null,
-  services: [],
-  feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
-  issues: { on: false, label: 'flightdeck', mentions: true },
-  issuesUnread: null,
-  issueDecisions: [],
-}
 const put = `PUT ${path}/mcp-servers`
 const open = async (servers: readonly ShownMcpServer[] = [tiny], signIns: readonly McpSignIn[] = []) => {
   const server = openPage(`${path}/settings`, {
     answers: {
       [`GET ${path}`]: { project },
-      [`GET ${path}/settings`]: { settings, suggestions: [] },
+      [`GET ${path}/settings`]: { settings: unsetSettings, suggestions: [] },
       [`GET ${path}/repository`]: { repository: null },
       [`GET ${path}/mcp-servers`]: { servers, signIns, suggestions: [suggestion] },
       [put]: { servers },
