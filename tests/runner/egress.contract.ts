@@ -18,7 +18,7 @@ import { makeScene, testGit, testPath, type Scene } from './workspaceScene.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 import { ruleOf, ruleOfUrl, type Rule } from '#platform/http/egressRules.ts'
 import type { Refusal } from '../../services/runner/egress/proxyServer.ts'
-import type { Begins } from '../../services/runner/egress/relay.ts'
+import { modelPort, type Begins } from '../../services/runner/egress/relay.ts'
 import { openSandboxEgress } from '../../services/runner/egress/sandboxEgress.ts'
 
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 30_000 }
@@ -60,6 +60,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
     begins: Begins = 'reachable',
     input = '\nand more\n',
     env: Readonly<Record<string, string>> = {},
+    model = '',
   ) {
     if (!sandbox) throw new Error('there is no sandbox')
     const way = await openSandboxEgress({
@@ -73,7 +74,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
     })
     try {
       const child = sandbox.run({
-        command: way.command(['/bin/bash', '--norc', '-c', script], begins),
+        command: way.command(['/bin/bash', '--norc', '-c', script], begins, model),
         env: { ...way.env, ...env, GIT_TERMINAL_PROMPT: '0' },
         workspace,
         readOnly: way.readOnly,
@@ -171,6 +172,12 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
         'on_first_line',
       )
       expect(ran).toMatchObject({ stdout: `and more\nallowed.example:${webPort}/`, code: 0 })
+    })
+
+    test('is there from the first moment for who reaches its model by it', async () => {
+      const connected = `exec 3<>/dev/tcp/127.0.0.1/${modelPort} && echo connected`
+      const ran = await shell(sandboxed, [], connected, 'on_first_line', '\n', {}, '/tmp/broker.sock')
+      expect(ran).toEqual({ stdout: 'connected\n', stderr: '', code: 0 })
     })
 
     test('of which nothing begins, and nothing is left, when nobody gives the word', async () => {

@@ -69,7 +69,10 @@ interface RelayPlace {
 
 type Command = readonly [string, ...string[]]
 
-/** When a command starts: once the relay is ready, or after a line on its standard input. The command does not get that line. */
+/**
+ * When a command starts: once the relay is ready, or after a line on its standard input. The command does not get that line. A command that reaches
+ * the broker by the relay also waits until the relay is ready: an agent tries only once to connect to its MCP servers.
+ */
 export type Begins = 'reachable' | 'on_first_line'
 
 /**
@@ -79,16 +82,20 @@ export type Begins = 'reachable' | 'on_first_line'
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
   const ports = [relayPort, ...place.ports].join(' ')
   const given = [place.node, place.socket, model, ports, relayScript, ...command]
-  return [...shell, scripts[begins], 'bash', ...given]
+  const script = begins === 'on_first_line' && model !== '' ? 'on_first_line_reachable' : begins
+  return [...shell, scripts[script], 'bash', ...given]
 }
 
 // Without these options, a bash whose input is a socket would run a start-up file of the home. An agent may have written that file.
 const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
 // The relay gets no environment variables: a project's variables are only for its commands.
-const scripts: Readonly<Record<Begins, string>> = {
-  reachable:
-    'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
+const begun =
+  'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-);'
+const onceReady = 'read -r -t 30 -u 9; exec 9<&-; exec "$@"'
+const scripts = {
+  reachable: `${begun} ${onceReady}`,
+  on_first_line_reachable: `${begun} read -r || exit; ${onceReady}`,
   // Bash reads a pipe byte by byte, so the input after the first line is left to the command. The relay has a lower priority than the command, since
   // there may be too few processors for both at once.
   on_first_line:

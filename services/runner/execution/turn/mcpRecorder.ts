@@ -37,16 +37,7 @@ export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): Ev
       if (event.type === 'mcp_servers') found = event.servers
       await recorder.record(event)
       if (event.type !== 'session' && event.type !== 'end') return
-      const faults = mcp.faults()
-      const servers = [
-        ...(found?.map(({ name, isConnected, tools }): McpServerReport => ({
-          name,
-          status: isConnected ? 'connected' : 'failed',
-          error: faults.get(name) ?? null,
-          tools: tools.slice(0, maxTools).map((tool) => tool.slice(0, maxToolName)),
-        })) ?? mcp.seen()),
-        ...mcp.leftOut,
-      ]
+      const servers = [...statesOf(mcp, found).map(limited), ...mcp.leftOut]
       const now = JSON.stringify(servers)
       if (now === reported) return
       reported = now
@@ -62,3 +53,26 @@ export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): Ev
     return names.length === 0 ? [] : (await redaction.text(names.join('\n'))).split('\n')
   }
 }
+
+/**
+ * The states of the servers. What the agent reports is how each server was when the session opened: one that it calls not connected may have
+ * connected since, which is known here once the agent has got the list of its tools.
+ */
+export function statesOf(
+  mcp: Pick<McpOfAgent, 'seen' | 'faults'>,
+  found: readonly FoundMcpServer[] | undefined,
+): readonly McpServerReport[] {
+  const seen = mcp.seen()
+  if (found === undefined) return seen
+  return found.map(({ name, isConnected, tools }) => {
+    const here = seen.find((server) => server.name === name)
+    if (!isConnected && here?.status === 'connected') return here
+    const error = mcp.faults().get(name) ?? (isConnected ? null : (here?.error ?? null))
+    return { name, status: isConnected ? 'connected' : 'failed', error, tools: [...tools] }
+  })
+}
+
+const limited = (server: McpServerReport): McpServerReport => ({
+  ...server,
+  tools: server.tools.slice(0, maxTools).map((tool) => tool.slice(0, maxToolName)),
+})
