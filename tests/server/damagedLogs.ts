@@ -26,7 +26,7 @@ import { startFeed, type Viewer } from '../../services/gateway/live/feed.ts'
 import { backup } from '../../services/operations/backup.ts'
 import { taskAudit } from '../../services/query/taskAudit.ts'
 import { historyPage } from '../../services/query/taskHistory.ts'
-import { startDeletedRemoval } from '../../services/runner/workspace/cleanup.ts'
+import { startDeletedRemoval } from '../../services/runner/workspace/deletedRemoval.ts'
 import { openLocks } from '../../services/runner/workspace/locks.ts'
 import { projectId, taskId, userId } from '../domain/ids.ts'
 import {

@@ -3,12 +3,15 @@ import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
-import { gitArguments, gitEnvironment, passedThrough } from '../../workspace/git/git.ts'
-import type { Git } from '../../workspace/git/git.ts'
+import { gitArguments, gitEnvironment, passedThrough, type Git } from '../../workspace/git/git.ts'
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
 import type { SandboxUser, Workspace } from '../../workspace/workspace.ts'
-import { bubblewrapArguments } from './arguments.ts'
-import type { SandboxIdentity, BubblewrapPlan, HostSystem } from './arguments.ts'
+import {
+  bubblewrapArguments,
+  type BubblewrapPlan,
+  type HostSystem,
+  type SandboxIdentity,
+} from './arguments.ts'
 import {
   accountFiles,
   sandboxPaths,

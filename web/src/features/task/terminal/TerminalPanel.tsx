@@ -1,22 +1,18 @@
 /** The output of a task, line by line, with times. Only visible lines are rendered, however many there are. */
-import { Copy, Search, WrapText } from 'lucide-react'
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
-import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useMedia } from '../../../ui/hooks.ts'
 import { JumpToEnd } from '../JumpToEnd.tsx'
 import { FailureNote } from '../FailureNote.tsx'
 import { texts as taskTexts } from '../texts.ts'
-import { useCopy } from '../useCopy.ts'
 import { maxMatches } from './log/findInLines.ts'
-import { withoutColours } from './log/outputLines.ts'
+import { TerminalButtons } from './TerminalButtons.tsx'
 import { TerminalRows } from './TerminalRows.tsx'
 import type { TerminalLog, TerminalView } from './log/terminalLog.ts'
-import type { TerminalLine } from './log/terminalWriter.ts'
 import { texts } from './texts.ts'
 import { type TerminalFind, useTerminalFind } from './useTerminalFind.ts'
 import { useTerminalRows } from './useTerminalRows.ts'
@@ -57,7 +53,13 @@ export function TerminalPanel({ terminal, reload, running, visible, tools }: Ter
   useAction('terminalFindClose', closeFind, inFind)
 
   const buttons = (
-    <Buttons lines={lines} find={find} onCloseFind={closeFind} wrap={wrap} onWrap={() => setWrap(!wrap)} />
+    <TerminalButtons
+      lines={lines}
+      find={find}
+      onCloseFind={closeFind}
+      wrap={wrap}
+      onWrap={() => setWrap(!wrap)}
+    />
   )
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- it only watches the controls inside it
@@ -99,44 +101,6 @@ export function TerminalPanel({ terminal, reload, running, visible, tools }: Ter
       </Footer>
       {tools !== null && visible && createPortal(buttons, tools)}
     </div>
-  )
-}
-
-interface ButtonsProps {
-  readonly lines: readonly TerminalLine[]
-  readonly find: TerminalFind
-  readonly onCloseFind: () => void
-  readonly wrap: boolean
-  readonly onWrap: () => void
-}
-
-function Buttons({ lines, find, onCloseFind, wrap, onWrap }: ButtonsProps) {
-  const copy = useCopy()
-  return (
-    <span className="flex flex-none items-center gap-0.5">
-      <IconButton
-        icon={Search}
-        label={texts.find.label}
-        size="small"
-        aria-expanded={find.isOpen}
-        onClick={find.isOpen ? onCloseFind : find.open}
-        {...shortcutOf('terminalFind')}
-      />
-      <IconButton
-        icon={WrapText}
-        label={texts.wrap}
-        size="small"
-        aria-pressed={wrap}
-        onClick={onWrap}
-        className="aria-pressed:bg-raised aria-pressed:text-text"
-      />
-      <IconButton
-        icon={Copy}
-        label={texts.copy}
-        size="small"
-        onClick={() => copy(lines.map((line) => withoutColours(line.text)).join('\n'))}
-      />
-    </span>
   )
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines } from '../../../tests/server/engines.ts'
-import { removeLeftovers, startDeletedRemoval } from './cleanup.ts'
+import { startDeletedRemoval } from './deletedRemoval.ts'
 import { openLocks } from './locks.ts'
 
 let root: string
@@ -24,41 +24,6 @@ async function files(...paths: readonly string[]): Promise<void> {
     await writeFile(join(root, path), '')
   }
 }
-
-test('locks and half-made things go, all else stays', async () => {
-  const kept = [
-    'tasks/a/git/HEAD',
-    'tasks/a/git/objects/pack/pack-1.pack',
-    'tasks/a/home/.claude/projects/s.jsonl',
-    'tasks/a/tree/yarn.lock',
-    'tasks/a/ready.json',
-  ]
-  await files(
-    ...kept,
-    'tasks/a/git/scratch-1/index',
-    'tasks/a/git/index.lock',
-    'tasks/a/git/objects/pack/tmp_pack_1',
-    'tasks/a/git/objects/pack/tmp_idx_1',
-    'tasks/a/home/.claude.json.lock',
-    'tasks/a/home/.claude/plugins/store/x.json.lock',
-  )
-  await removeLeftovers(root)
-  const found = await readdir(root, { recursive: true, withFileTypes: true })
-  const left = found
-    .filter((one) => one.isFile())
-    .map((one) => join(one.parentPath, one.name).slice(root.length + 1))
-  expect(left.toSorted()).toEqual(kept.toSorted())
-})
-
-test('a link of an agent leads nowhere', async () => {
-  await files('elsewhere/mine.lock', 'tasks/a/home/.profile')
-  await symlink(join(root, 'elsewhere'), join(root, 'tasks/a/home/.claude'))
-  await removeLeftovers(root)
-  expect(await readdir(join(root, 'elsewhere'))).toEqual(['mine.lock'])
-})
-
-test('a runner that has no workspaces yet starts as well', () =>
-  expect(removeLeftovers(join(root, 'none'))).resolves.toBeUndefined())
 
 const noRebuilds = { projects: () => [], projectDeleted: async () => undefined }
 
