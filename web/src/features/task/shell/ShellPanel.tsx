@@ -77,7 +77,7 @@ function LiveShell({
         <span role="status" className="font-medium text-text">
           {!isLive ? texts.offline : statusOf(state, hasEnded)}
         </span>
-        {isOpen && <span className="min-w-0 flex-1">{state.isShared ? texts.shared : texts.apart}</span>}
+        {isOpen && <span className="min-w-0 flex-1">{noteOf(state)}</span>}
         {isOpen ? (
           <>
             <span className="max-md:hidden">{texts.leave}</span>
@@ -101,6 +101,11 @@ function LiveShell({
       />
     </>
   )
+}
+
+function noteOf({ isFull, isShared }: Extract<ShellState, { kind: 'open' }>): ReactNode {
+  if (isFull) return <span role="alert">{texts.tooMuch}</span>
+  return isShared ? texts.shared : texts.apart
 }
 
 function statusOf(state: ShellState, hasEnded: boolean): ReactNode {

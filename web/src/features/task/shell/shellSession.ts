@@ -6,7 +6,13 @@ import { texts } from './texts.ts'
 
 export type ShellState =
   | { readonly kind: 'connecting' }
-  | { readonly kind: 'open'; readonly shellId: string; readonly isShared: boolean }
+  | {
+      readonly kind: 'open'
+      readonly shellId: string
+      readonly isShared: boolean
+      /** Whether the last input was refused, because too much already waits for the program. */
+      readonly isFull: boolean
+    }
   | { readonly kind: 'refused' | 'gone'; readonly reason: string }
 
 export interface ShellSession extends Observed<ShellState> {
@@ -27,10 +33,12 @@ interface Size {
 /** The server itself waits for up to 20 seconds. */
 const answerTimeoutMs = 25_000
 const longestInput = 8_192
+/** The most characters that wait in the page for a program that does not read them. */
+const maxWaiting = 1_000_000
 
 export function shellSession(taskId: string, live: Live): ShellSession {
   const state = createObserved<ShellState>({ kind: 'connecting' })
-  let waiting = ''
+  const waiting = waitingInput()
   let isSending = false
   let size: Size = { rows: 24, columns: 80 }
   const shellId = (): string | null => {
@@ -44,15 +52,13 @@ export function shellSession(taskId: string, live: Live): ShellSession {
   async function send(): Promise<void> {
     const id = shellId()
     const to = asked()
-    if (isSending || id === null || to === null || waiting === '') return
+    if (isSending || id === null || to === null || waiting.isEmpty()) return
     isSending = true
-    const part = waiting.slice(0, longestInput)
-    waiting = waiting.slice(part.length)
-    const taken = await to.emitWithAck('shell_input', taskId, id, part).catch(() => null)
+    const taken = await to.emitWithAck('shell_input', taskId, id, waiting.take()).catch(() => null)
     isSending = false
     // Without an answer, the connection is lost, and the shell is joined again with the next one.
     if (taken === 'gone' && shellId() === id) state.set({ kind: 'gone', reason: texts.gone })
-    else if (taken === null) waiting = ''
+    else if (taken === null) waiting.clear()
     else await send()
   }
 
@@ -71,7 +77,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     const opening = await to.emitWithAck('shell_open', taskId, size).catch(() => null)
     if (opening === null) return state.set({ kind: 'refused', reason: texts.notAnswered })
     if (!opening.opened) return state.set({ kind: 'refused', reason: opening.error })
-    state.set({ kind: 'open', shellId: opening.shellId, isShared: opening.shared })
+    state.set({ kind: 'open', shellId: opening.shellId, isShared: opening.shared, isFull: false })
     // It may have been open in another size, and this one may have changed meanwhile.
     tellSize()
   }
@@ -98,7 +104,9 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     type(text) {
       // What is typed while offline is lost: sent later, it could do harm that nobody sees.
       if (asked() === null) return
-      waiting += text
+      const isFull = !waiting.add(text)
+      const now = state.read()
+      if (now.kind === 'open' && now.isFull !== isFull) state.set({ ...now, isFull })
       void send()
     },
     resize(next) {
@@ -112,5 +120,27 @@ export function shellSession(taskId: string, live: Live): ShellSession {
           ?.emitWithAck('shell_close', taskId, id)
           .catch(() => undefined)
     },
+  }
+}
+
+/** What was typed or pasted and not sent yet. */
+export function waitingInput() {
+  let text = ''
+  return {
+    /** Returns `false`, and takes nothing of `more`, if too much would wait. */
+    add(more: string): boolean {
+      if (text.length + more.length > maxWaiting) return false
+      text += more
+      return true
+    },
+    isEmpty: () => text === '',
+    /** The next piece to send; it does not end within a character of two code units. */
+    take(): string {
+      const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(longestInput - 1))
+      const piece = text.slice(0, isSplit ? longestInput - 1 : longestInput)
+      text = text.slice(piece.length)
+      return piece
+    },
+    clear: () => void (text = ''),
   }
 }

@@ -8,6 +8,7 @@ export const texts = {
   ended: 'Ended',
   shared: "In the agent's sandbox",
   apart: 'In a sandbox of its own: it shares the files with the agent, but not its programs',
+  tooMuch: 'The last input was left out: the program has not read what was pasted before.',
   close: 'Close Shell',
   again: 'Open a New Shell',
   tryAgain: 'Try Again',
