@@ -244,16 +244,12 @@ export async function startEventStoreDb(
     } else {
       const from = all?.getPosition()
       const at = from ? Number(from.getCommitPosition()) : all?.hasEnd() ? Infinity : 0
-      const there = log.filter((record) => record.position <= node.upTo && !scavenged.has(record))
-      const first = there.findIndex(({ position }) => position >= at)
-      const index = first < 0 ? there.length : first
+      const isThere = (record: StoredRecord) => record.position <= node.upTo && !scavenged.has(record)
+      const first = indexAt(log, at)
       // A read begins at its position, and a subscription after it.
       found = isBackwards
-        ? there
-            .slice(0, from ? index + 1 : index)
-            .toReversed()
-            .slice(0, most)
-        : there.slice(index, index + most)
+        ? taken(log, { from: from ? Math.min(first, log.length - 1) : first - 1, step: -1, most, isThere })
+        : taken(log, { from: first, step: 1, most, isThere })
     }
     for (const record of found) {
       if (call.cancelled || call.destroyed) return
@@ -505,6 +501,35 @@ export async function startEventStoreDb(
       return log.filter(({ stream }) => !stream.startsWith('$')).length
     },
   }
+}
+
+/** The index of the first record that is not before `position`; the log's length if there is none. */
+function indexAt(log: readonly StoredRecord[], position: number): number {
+  let [low, high] = [0, log.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((log[middle]?.position ?? Infinity) < position) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+interface Taking {
+  readonly from: number
+  readonly step: 1 | -1
+  readonly most: number
+  readonly isThere: (record: StoredRecord) => boolean
+}
+
+/** Takes the records one after the other: a read must not cost more in a longer log. */
+function taken(log: readonly StoredRecord[], { from, step, most, isThere }: Taking): StoredRecord[] {
+  const records: StoredRecord[] = []
+  for (let index = from; records.length < most; index += step) {
+    const record = log[index]
+    if (record === undefined) return records
+    if (isThere(record)) records.push(record)
+  }
+  return records
 }
 
 function credentialsOf({ secured }: EventStoreDbOptions): ServerCredentials {
