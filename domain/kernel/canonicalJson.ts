@@ -5,7 +5,8 @@
  * out. Throws for anything but strings, finite numbers, booleans, null, arrays and plain objects.
  */
 export function canonicalJson(value: unknown): string {
-  if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
+  if (typeof value === 'string') return quoted(value)
+  if (value === null || typeof value === 'boolean') return String(value)
   if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
     return JSON.stringify(value)
@@ -13,19 +14,26 @@ export function canonicalJson(value: unknown): string {
   // `Array.from` also visits holes. Holes and `undefined` both become null.
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value === 'object' && isPlain(value)) {
-    const members = Object.entries(value)
-      .filter(([, member]) => member !== undefined)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, member]) => `${JSON.stringify(key)}:${canonicalJson(member)}`)
-    return `{${members.join(',')}}`
+    let members = ''
+    for (const key of Object.keys(value).sort()) {
+      const member = value[key]
+      if (member === undefined) continue
+      members += `${members === '' ? '' : ','}${quoted(key)}:${canonicalJson(member)}`
+    }
+    return `{${members}}`
   }
   throw new TypeError(
     `A ${typeof value === 'object' ? value.constructor.name : typeof value} has no canonical form.`,
   )
 }
 
+/** Most strings need no escapes, and are quoted several times faster without `JSON.stringify`. */
+function quoted(text: string): string {
+  return /^[ !#-[\]-~]*$/.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
 /** False for dates and maps, among others, which would all become `{}` and have the same hash. */
-function isPlain(value: object): boolean {
+function isPlain(value: object): value is Readonly<Record<string, unknown>> {
   const prototype: unknown = Object.getPrototypeOf(value)
   // Plain objects of another realm, such as a frame, have an `Object.prototype` of their own, so only the length of the prototype chain is checked.
   return prototype === null || Object.getPrototypeOf(prototype) === null

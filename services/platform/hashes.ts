@@ -1,9 +1,9 @@
 /** SHA-256 of content, whole or as a short name. */
-import { createHash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 
 /** SHA-256 in hex. A text is hashed as UTF-8. */
 export function sha256(bytes: string | Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', bytes, 'hex')
 }
 
 /**

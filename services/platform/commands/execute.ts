@@ -103,8 +103,7 @@ export function commands(log: EventLog, emit: Emit = () => undefined): Commands 
   const serialized = serializeByKey()
   return {
     load: (decider, stream) => catchUp(on, decider, stream),
-    // The cast holds because only `advance` stores states here, each from the decider of its stream.
-    known: <State>(_decider: unknown, stream: string) => snapshots.get(stream)?.state as State | undefined,
+    known: <State>(_decider: unknown, stream: string) => cachedIn<State>(on, stream)?.state,
     knownRevision: (stream) => snapshots.peek(stream)?.head.revision ?? -1,
     hasTakenEffect: async (decider, stream, commandId) =>
       (await catchUp(on, decider, stream)).commandIds.has(commandId),
@@ -123,12 +122,18 @@ async function execute<State, Command, E extends DomainEvent>(
   cause: Cause,
   admit: Admit<E> = async () => () => undefined,
 ): Promise<Executed<State>> {
+  // The cached state is tried first, without reading the log. If it is outdated, the append ends as a conflict; whatever appends nothing is decided
+  // again on the newest state.
+  let cached = cachedIn<State>(on, stream)
   for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
-    const snapshot = await retryWhileUnavailable(() => catchUp(on, decider, stream), cause)
+    const tried = cached
+    cached = undefined
+    const snapshot = tried ?? (await retryWhileUnavailable(() => catchUp(on, decider, stream), cause))
     const { state, head, position, commandIds } = snapshot
     const earlier = commandIds.get(cause.commandId)
+    const decision = earlier === undefined ? decider.decide(command, state) : []
+    if (tried && (isRefusal(decision) || decision.length === 0)) continue
     if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }
-    const decision = decider.decide(command, state)
     if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
     if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
     const result = await appendAdmitted(admit, decision, () => on.log.append(stream, head, decision, cause))
@@ -155,17 +160,23 @@ async function appendAdmitted<E>(
   }
 }
 
+function cachedIn<State>({ snapshots }: CommandLog, stream: string): Known<State> | undefined {
+  // The cast holds because only `advance` stores states here, each from the decider of its stream.
+  return snapshots.get(stream) as Known<State> | undefined
+}
+
 /** Reads the events that the stream has beyond its cached state, and applies them to that state. */
 async function catchUp<State, Command, E extends DomainEvent>(
   on: CommandLog,
   decider: Decider<State, Command, E>,
   stream: string,
 ): Promise<Known<State>> {
-  const known = on.snapshots.get(stream)
-  // The cast holds because only `advance` stores states here, each from the decider of its stream.
-  let snapshot: Known<State> = known
-    ? { ...known, state: known.state as State }
-    : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
+  let snapshot: Known<State> = cachedIn(on, stream) ?? {
+    state: decider.initial,
+    head: emptyHead,
+    position: null,
+    commandIds: new Map<string, Position>(),
+  }
   for (;;) {
     const events = await on.log.read(stream, snapshot.head.revision + 1, readBatch)
     const [first] = events

@@ -2,12 +2,12 @@
  * The hash chain of a stream, and the digests with which a recorded content can be verified without its key. This is version 1 of the format in
  * `docs/log-format.md`.
  */
-import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
 import { sha256 } from '#platform/hashes.ts'
+import { takeRandom } from '#platform/randomPool.ts'
 
 /** The version of `hashOf` and of `SaltedContent`. It must be increased when `hashOf` covers other data or has another form. */
 export const scheme = 1 as const
@@ -31,7 +31,7 @@ export const SaltedContent = z.strictObject({
 export type SaltedContent = z.infer<typeof SaltedContent>
 
 export function salted(content: unknown): SaltedContent {
-  return { scheme, content, salt: randomBytes(16).toString('base64url') }
+  return { scheme, content, salt: takeRandom(16).toString('base64url') }
 }
 
 /** The bytes that are encrypted. Their hash is the commitment. */

@@ -1,15 +1,16 @@
 /** The embedded event store: one table in a SQLite file, one writer process. */
-import type { Position } from '#domain/kernel/event.ts'
-import type {
-  AppendResult,
-  EventFilter,
-  EventStore,
-  EventToAppend,
-  ExpectedRevision,
-  HandleEvents,
-  LogRecord,
-  ReadStream,
-  Subscription,
+import type { Position, StoredEvent } from '#domain/kernel/event.ts'
+import {
+  matches,
+  type AppendResult,
+  type EventFilter,
+  type EventStore,
+  type EventToAppend,
+  type ExpectedRevision,
+  type HandleEvents,
+  type LogRecord,
+  type ReadStream,
+  type Subscription,
 } from '../ports/eventStore.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import { openSqlite, type SqlValue } from '../engines/sqlite.ts'
@@ -69,6 +70,8 @@ type Row = [
 // The most appends of one turn of the event loop that share a transaction. They share it because the fsync is most of the cost of an append.
 const largestGroup = 256
 const lookedThrough = 5_000
+const tailEvents = 256
+const tailCharacters = 1_048_576
 
 interface Append {
   readonly stream: string
@@ -76,6 +79,16 @@ interface Append {
   readonly events: readonly EventToAppend[]
   readonly resolve: (result: AppendResult) => void
   readonly reject: (fault: unknown) => void
+}
+
+/**
+ * The last events that this process has appended, without a gap in their positions. Subscribers that keep up get these instead of reading and parsing
+ * the rows again.
+ */
+interface Tail {
+  /** The position before the first of the events. */
+  readonly after: number
+  readonly events: readonly StoredEvent[]
 }
 
 type Db = ReturnType<typeof openSqlite>
@@ -90,11 +103,16 @@ function statements(db: Db) {
     between: db.prepare<[string, number, number], [number, string]>(
       `SELECT ${whole('position')}, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
     ),
-    insert: db.prepare<[string, string, number, string, number, string, string, string | null, string]>(
-      // SQLite itself would continue from the largest number in the table, which may be in a damaged row.
-      `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta) VALUES (
-       (SELECT max(iif(seq <= ${largestPosition}, seq, 0), ifnull((${lastPosition}), 0)) + 1
-        FROM sqlite_sequence WHERE name = 'events'), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    // SQLite itself would continue from the largest number in the table, which may be in a damaged row.
+    free: db.prepare<[], [number]>(
+      `SELECT 1 + max(ifnull((${lastPosition}), 0),
+       ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'events' AND seq <= ${largestPosition}), 0))`,
+    ),
+    insert: db.prepare<
+      [number, string, string, number, string, number, string, string, string | null, string]
+    >(
+      `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     forwards: db.prepare<[string, number, number], Row>(
       `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
@@ -115,6 +133,7 @@ interface SqliteLog extends ReturnType<typeof statements> {
   readonly onFault: ReportFault
   readonly followers: Set<Follower>
   readonly waiting: Append[]
+  tail: Tail
   closed: boolean
 }
 
@@ -128,6 +147,7 @@ export function openSqliteEventStore({ file, onFault }: { file: string; onFault:
     onFault,
     followers: new Set(),
     waiting: [],
+    tail: { after: Infinity, events: [] },
     closed: false,
   }
   return {
@@ -150,6 +170,13 @@ function find(
   limit: number,
   wanted: EventFilter | undefined,
 ): Batch | null {
+  const { tail } = log
+  if (after !== null && Number(after) >= tail.after) {
+    const newer = tail.events.slice(Number(after) - tail.after)
+    const events = newer.filter((event) => !wanted || matches(wanted, event)).slice(0, limit)
+    const upTo = (events.length === limit ? events : newer).at(-1)?.position
+    return upTo === undefined ? null : { events, upTo }
+  }
   if (!wanted) {
     const events = readAll(log, after, limit)
     const upTo = events.at(-1)?.position
@@ -190,7 +217,12 @@ function readAll(
   return [...strays, ...placed]
 }
 
-function appendNow(log: SqliteLog, { stream, expected, events }: Append): AppendResult {
+/** Appends within a transaction; the positions begin at `free`. */
+function appendNow(
+  log: SqliteLog,
+  { stream, expected, events }: Append,
+  free: number,
+): { result: AppendResult; stored: readonly StoredEvent[] } {
   const actual = log.revisionOf.get(stream)?.[0] ?? -1
   if (actual !== expected) {
     const stored = log.between.all(stream, expected + 1, expected + events.length)
@@ -198,32 +230,34 @@ function appendNow(log: SqliteLog, { stream, expected, events }: Append): Append
       events.length > 0 &&
       stored.length === events.length &&
       stored.every(([, id], index) => id === events[index]?.id)
-    return isRepeat
-      ? { kind: 'appended', positions: stored.map(([position]) => String(position)) }
-      : { kind: 'conflict', actual }
+    const positions = stored.map(([position]) => String(position))
+    return { result: isRepeat ? { kind: 'appended', positions } : { kind: 'conflict', actual }, stored: [] }
   }
-  const positions = events.map(({ id, revision, type, version, at, data, content, meta }) =>
-    String(
-      log.insert.run(
-        id,
-        stream,
-        revision,
-        type,
-        version,
-        at,
-        JSON.stringify(data),
-        content,
-        JSON.stringify(meta),
-      ).rowid,
-    ),
-  )
-  return { kind: 'appended', positions }
+  const stored = events.map((event, index) => {
+    const { id, revision, type, version, at, data, content, meta } = event
+    const [facts, about] = [JSON.stringify(data), JSON.stringify(meta)]
+    log.insert.run(free + index, id, stream, revision, type, version, at, facts, content, about)
+    return { ...event, position: String(free + index) }
+  })
+  return { result: { kind: 'appended', positions: stored.map(({ position }) => position) }, stored }
 }
 
 function commit(log: SqliteLog, group: readonly Append[]): void {
   try {
-    const outcomes = log.db.transaction(() =>
-      group.map((append) => ({ append, result: appendNow(log, append) })),
+    const { free, outcomes } = log.db.transaction(() => {
+      const [free] = log.free.get() ?? [1]
+      let next = free
+      const outcomes = group.map((append) => {
+        const outcome = appendNow(log, append, next)
+        next += outcome.stored.length
+        return { append, ...outcome }
+      })
+      return { free, outcomes }
+    })
+    log.tail = lengthened(
+      log.tail,
+      free - 1,
+      outcomes.flatMap(({ stored }) => stored),
     )
     for (const { append, result } of outcomes) append.resolve(result)
   } catch (fault) {
@@ -234,6 +268,18 @@ function commit(log: SqliteLog, group: readonly Append[]): void {
       for (const append of group) commit(log, [append])
     }
   }
+}
+
+/** The tail with `events`, which begin after the position `after`. If rows of others come between, only `events` are kept. */
+function lengthened(tail: Tail, after: number, events: readonly StoredEvent[]): Tail {
+  const all = tail.after + tail.events.length === after ? [...tail.events, ...events] : [...events]
+  let [kept, characters] = [0, 0]
+  while (kept < Math.min(all.length, tailEvents)) {
+    characters += all.at(-1 - kept)?.content?.length ?? 0
+    if (characters > tailCharacters) break
+    kept += 1
+  }
+  return { after: after + events.length - kept, events: all.slice(all.length - kept) }
 }
 
 function flush(log: SqliteLog): void {

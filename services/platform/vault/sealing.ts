@@ -2,8 +2,9 @@
  * The encrypted form of bytes in every vault: AES-256-GCM, as format (1 byte), IV (12), tag (16), ciphertext. Scope and context are authenticated but
  * not stored.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
 import { CannotOpen } from '../ports/faults.ts'
+import { takeRandom } from '../randomPool.ts'
 
 /** The place that encrypted bytes are bound to. A scope contains no NUL, so scope and context cannot be confused. */
 export interface Place {
@@ -42,10 +43,10 @@ const headBytes = 1 + ivBytes + tagBytes
 
 /** Encrypts under a 32-byte key. */
 export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uint8Array {
-  const iv = randomBytes(ivBytes)
+  const iv = takeRandom(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(boundTo(place))
-  const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()])
-  return Buffer.concat([Buffer.of(format), iv, cipher.getAuthTag(), ciphertext])
+  const ciphertext = [cipher.update(plain), cipher.final()]
+  return Buffer.concat([Buffer.of(format), iv, cipher.getAuthTag(), ...ciphertext])
 }
 
 /** Opens bytes that `sealBytes` has encrypted. Throws `CannotOpen` if the bytes, key or place differ. */
