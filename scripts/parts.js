@@ -1,7 +1,7 @@
 /** The two parts that are built, their sources, and whether the built parts are up to date. */
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fingerprint, isStamped } from './stamps.js'
+import { fingerprint, glance, isStamped } from './stamps.js'
 
 /** @typedef {'server' | 'web'} Part */
 
@@ -32,13 +32,20 @@ export function stampOf(root, part) {
 }
 
 /**
- * The parts that are not built yet, or were built from other sources.
+ * The parts that are not built yet, or were built from other sources. Contents are only read when files have changed since the last time that nothing
+ * was stale.
  * @param {string} root
  */
 export function staleParts(root) {
-  return parts.filter(
+  const seen = join(root, 'dist/.seen-stamp')
+  const built = parts.flatMap((part) => [`dist/.${part}-stamp`, `dist/${part}/${entries[part]}`])
+  const now = glance(root, [...new Set(parts.flatMap((part) => sources[part])), ...built])
+  if (now !== undefined && isStamped(seen, now)) return []
+  const stale = parts.filter(
     (part) =>
       !existsSync(join(root, 'dist', part, entries[part])) ||
       !isStamped(stampOf(root, part), sourcesOf(root, part)),
   )
+  if (now !== undefined && stale.length === 0) writeFileSync(seen, now)
+  return stale
 }

@@ -1,5 +1,5 @@
 /** `npm start`: installs and builds what has changed since the last start, then serves in this process. */
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { installEnvironment } from './environment.js'
@@ -13,7 +13,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const env = process.env
 const asksForHelp = process.argv.includes('--help', 2)
 
-const git = versionOfGit()
+const answer = versionOfGit()
+// The comparison takes as long as git takes to answer.
+const [hasPackages, stale] = [packagesAreCurrent(root), staleParts(root)]
+const git = await answer
 const fault = faultOfNode(process.versions.node) ?? faultOfGit(git) ?? (await install()) ?? (await build())
 if (fault) {
   console.error(fault)
@@ -25,22 +28,22 @@ if (!asksForHelp) await installBubblewrap()
 // The server runs in this process, so that every signal, even one that cannot be caught, reaches the server directly.
 await import(pathToFileURL(join(root, 'dist/server/main.js')).href)
 
-/** @returns {string | undefined} what `git --version` prints; nothing where there is no git */
+/** @returns {Promise<string | undefined>} what `git --version` prints; nothing where there is no git */
 function versionOfGit() {
-  const git = spawnSync('git', ['--version'], { encoding: 'utf8', timeout: 10_000 })
-  return git.status === 0 ? git.stdout : undefined
+  return new Promise((resolve) =>
+    execFile('git', ['--version'], { timeout: 10_000 }, (error, stdout) => resolve(error ? undefined : stdout)),
+  )
 }
 
 /** @returns {Promise<string | undefined>} a fault */
 async function install() {
-  if (packagesAreCurrent(root)) return undefined
+  if (hasPackages) return undefined
   console.log('Installing packages (first start only)…')
   return installPackages(root, env)
 }
 
 /** @returns {Promise<string | undefined>} a fault */
 async function build() {
-  const stale = staleParts(root)
   if (stale.length === 0) return undefined
   console.log(`Building the ${stale.join(' and the ')}${stale.includes('web') ? ' client' : ''}…`)
   // Built in a process of its own, because a bundler leaves threads and settings behind that a server must not have.

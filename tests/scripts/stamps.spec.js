@@ -1,9 +1,9 @@
 /** What makes a step of `npm start` run again. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { fingerprint, isStamped, stamped } from '../../scripts/stamps.js'
+import { fingerprint, glance, isStamped, stamped } from '../../scripts/stamps.js'
 
 let root = ''
 beforeEach(() => {
@@ -41,6 +41,27 @@ test('a test does not change the fingerprint', () => {
   const before = print()
   writeFileSync(join(root, 'services/main.test.ts'), 'export {}')
   expect(print()).toBe(before)
+})
+
+const look = () => glance(root, ['services', 'package.json'], Infinity)
+
+test('a glance stays while nothing changes, and a test does not change it', () => {
+  const before = look()
+  writeFileSync(join(root, 'services/main.test.ts'), 'export {}')
+  expect(look()).toBe(before)
+})
+
+test('a glance notices other content of the same size, even with the time of the older content', () => {
+  const before = look()
+  const file = join(root, 'services/main.ts')
+  const { atime, mtime } = statSync(file)
+  writeFileSync(file, 'export []')
+  utimesSync(file, atime, mtime)
+  expect(look()).not.toBe(before)
+})
+
+test('a glance does not rely on a file that was changed just now', () => {
+  expect(glance(root, ['services'])).toBeUndefined()
 })
 
 test('a step that fails leaves no stamp, not even an older one', async () => {
