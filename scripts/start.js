@@ -31,7 +31,9 @@ await import(pathToFileURL(join(root, 'dist/server/main.js')).href)
 /** @returns {Promise<string | undefined>} what `git --version` prints; nothing where there is no git */
 function versionOfGit() {
   return new Promise((resolve) =>
-    execFile('git', ['--version'], { timeout: 10_000 }, (error, stdout) => resolve(error ? undefined : stdout)),
+    execFile('git', ['--version'], { timeout: 10_000 }, (error, stdout) =>
+      resolve(error ? undefined : stdout),
+    ),
   )
 }
 

@@ -68,6 +68,10 @@ async function startServices(config: Config, repos: readonly string[], engines: 
         await startMetricsServer({ host: config.metricsHost, port: config.metricsPort }, engines.metrics),
       )
     }
+    const preparing = services.has('runner')
+      ? (await import('./runner/prepareRunner.ts')).prepareRunner(config, engines.logger)
+      : undefined
+    if (preparing) running.push(preparing)
     if (engines.localCodeHost && services.has('codehost'))
       running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
     // Only one process at a time updates the read models, and only one dispatches jobs. Other processes with these services stand by.
@@ -107,9 +111,9 @@ async function startServices(config: Config, repos: readonly string[], engines: 
         ...engines.ballast.details(),
       }))),
     )
-    if (services.has('runner')) {
+    if (preparing) {
       const { startRunner } = await import('./runner/runner.ts')
-      const runner = await startRunner(config, engines)
+      const runner = await startRunner(config, engines, await preparing.prepared)
       ofRunner = runner.sandboxPorts
       details.set('runner', runner.ofSandboxes)
       details.set('workspaceLimit', [runner.workspaceLimit])

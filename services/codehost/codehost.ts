@@ -6,7 +6,6 @@ import { mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { resolve } from 'node:path'
 import { drain, listen } from '#platform/http/listen.ts'
-import { createApp } from './app.ts'
 import { createGit, type Git } from './git/runGit.ts'
 import { openHost, type CodeHostOptions } from './openHost.ts'
 import { openStore } from './state/store.ts'
@@ -35,7 +34,9 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
   const stop = () => stopServer(server, git)
   try {
     const dataDir = resolve(options.dataDir)
-    await checkGit(git)
+    const checked = checkGit(git)
+    // Its failure is awaited below; an earlier failure of another step is told instead.
+    checked.catch(() => undefined)
     await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
       throw new Error(`The code host cannot use the folder ${dataDir}: ${error.message}`, { cause: error })
     })
@@ -44,8 +45,10 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
     const port = await listen(server, options).catch((error: NodeJS.ErrnoException) => {
       throw unusablePort(options, error)
     })
+    await checked
     const host = await openHost({ ...options, dataDir }, { git, store, port })
-    gate.open(createApp(host, options.host).callback())
+    // Loading the application takes a tenth of the start-up time, and nobody needs it before the first request.
+    gate.open(async () => (await import('./app.ts')).createApp(host, options.host).callback())
     return {
       url: host.url,
       port,
@@ -79,14 +82,22 @@ async function stopServer(server: Server, git: Git): Promise<void> {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** Makes a request handler, `handle`, that lets requests wait until `open` is called with the real handler, once the seeds are imported. */
-function createGate(): { handle: Handler; open(handler: Handler): void } {
-  let open: (handler: Handler) => void = () => undefined
-  const opened = new Promise<Handler>((resolve) => {
+/**
+ * Makes a request handler, `handle`, that lets requests wait until `open` is called, once the seeds are imported. The first request then makes the real
+ * handler.
+ */
+function createGate(): { handle: Handler; open(make: () => Promise<Handler>): void } {
+  let open: (make: () => Promise<Handler>) => void = () => undefined
+  const opened = new Promise<() => Promise<Handler>>((resolve) => {
     open = resolve
   })
+  let handler: Promise<Handler> | undefined
   return {
-    handle: (request, response) => opened.then((handler) => handler(request, response)),
-    open: (handler) => open(handler),
+    handle: async (request, response) => {
+      const make = await opened
+      handler ??= make()
+      return (await handler)(request, response)
+    },
+    open: (make) => open(make),
   }
 }

@@ -1,5 +1,4 @@
 /** The runner: takes jobs from the queue, and runs agents and commands in their sandboxes. */
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { byAgent } from '#domain/agents/configuration.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -27,26 +26,25 @@ import { terminalWriters } from './execution/recording/terminalWriters.ts'
 import { openSnapshots } from './execution/recording/snapshots.ts'
 import { restoreIdleTasks } from './execution/restore.ts'
 import type { ExecutionDeps } from './execution/run.ts'
-import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
+import type { OpenedSandbox } from './sandbox/openSandbox.ts'
 import { pausable, type PausableSandbox, type Paused } from './sandbox/pausing.ts'
 import { sandboxPorts } from './sandbox/sandboxPorts.ts'
 import { redactionOf } from './redaction/redaction.ts'
 import { textThreads } from './redaction/textThreads.ts'
+import type { PreparedRunner } from './prepareRunner.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
 import { maxWarmAgents, warmAgents } from './prewarm/warmAgents.ts'
 import { makePullRequest } from './pullRequest/pullRequest.ts'
 import { startRunnerPresence } from './queue/runnerPresence.ts'
-import { runnerIdIn } from './queue/taskAffinity.ts'
 import { leaseMs, openRuns, openWorker, type Runs, type Work } from './queue/worker.ts'
 import { handleRpcRequests } from './rpc/handleRpcRequests.ts'
 import { endOrphanedSandboxes } from './sandbox/bubblewrap/orphans.ts'
-import { openScratch } from './scratch.ts'
 import { openShells, type Shells } from './shell/shells.ts'
 import { openAbilities } from './workspace/abilities.ts'
 import { openDiskWatch } from './workspace/diskWatch.ts'
 import { openWorkspaceEviction } from './workspace/eviction.ts'
 import { openCheckoutLimits } from './workspace/git/checkoutLimits.ts'
-import { hostGit, type Git } from './workspace/git/git.ts'
+import type { Git } from './workspace/git/git.ts'
 import { openMirrors } from './workspace/git/mirror.ts'
 import { openLocks } from './workspace/locks.ts'
 import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
@@ -73,8 +71,12 @@ const nothingPaused: Paused = { deletedBytes: async () => 0, resume: () => undef
 /** A workspace that was used within this time is not evicted. */
 const leastIdleMs = 15 * 60_000
 
-export async function startRunner(config: Config, engines: RunnerEngines): Promise<RunningRunner> {
-  const base = await openBase(config, engines)
+export async function startRunner(
+  config: Config,
+  engines: RunnerEngines,
+  prepared: PreparedRunner,
+): Promise<RunningRunner> {
+  const base = await openBase(config, engines, prepared)
   const { deps, opened, agents } = base
   const presence = startRunnerPresence({
     bus: engines.bus,
@@ -123,7 +125,6 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       await stopRestoring()
       await Promise.all([deps.prewarm.close(), base.rebuilds.close()])
       await base.closeThreads()
-      await opened.close()
       await removal.stop()
       presence.stop()
     },
@@ -147,16 +148,13 @@ interface Base {
 }
 
 /** Cleans up after an earlier process, and opens everything that runs need. */
-async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
+async function openBase(
+  config: Config,
+  engines: RunnerEngines,
+  { root, runnerId, git, scratch, opened }: PreparedRunner,
+): Promise<Base> {
   const { logger } = engines
   const { path } = config
-  const root = join(config.dataDir, 'runner')
-  mkdirSync(root, { recursive: true, mode: 0o711 })
-  const git = hostGit({ program: 'git', path })
-  const runnerId = runnerIdIn(root)
-  const scratch = await openScratch(runnerId)
-  const progress = (line: string): void => logger.warn(line)
-  const opened = await openSandbox(config, { root, git, runnerId, scratch, progress })
   for (const sentence of opened.shortcomings) logger.warn(sentence)
   for (const sentence of opened.about) logger.info(sentence)
   // Asking the CLIs for their versions takes a moment. The first run waits for the answers, but the start of the runner does not.

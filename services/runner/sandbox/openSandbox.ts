@@ -5,7 +5,7 @@ import type { Scratch } from '../scratch.ts'
 import type { Git } from '../workspace/git/git.ts'
 import { detectBubblewrap } from './bubblewrap/detect.ts'
 import type { ContainerSandbox } from './container/container.ts'
-import { detectContainers, socketsThere } from './container/detect.ts'
+import { detectContainers, socketsThere, type DetectedContainers } from './container/detect.ts'
 import { sandboxDockerfile } from './container/image.ts'
 import { noSandbox } from './none.ts'
 import type { Sandbox } from './port.ts'
@@ -77,7 +77,7 @@ function tryContainers(
   { path, containers }: Config,
   { root, runnerId, scratch, progress }: SandboxPlaces,
   sockets: readonly string[],
-): Promise<Detected<ContainerSandbox>> {
+): Promise<DetectedContainers> {
   const { image, buildArguments, shared } = containers
   return detectContainers({
     sockets,

@@ -10,17 +10,16 @@ import type { Bind, Sandbox, SandboxSpec } from './port.ts'
 import { callNumber } from './systemCalls.ts'
 
 /** The result of detecting a sandbox. */
-export type Detected<Kind extends Sandbox = Sandbox> =
-  | {
+export type Detected<Kind extends Sandbox = Sandbox, More = unknown> =
+  | ({
       readonly kind: 'works'
       readonly sandbox: Kind
-      readonly version: string
       readonly shortcomings: readonly Shortcoming[]
       /** A sentence about how the memory of a sandbox is counted. */
       readonly memory: string
       /** The names of the host's toolchains that the sandbox shows, apart from those of its system folders. */
       readonly toolchains?: readonly string[]
-    }
+    } & More)
   /** Why the sandbox does not work and what to do, in a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }
 
@@ -39,18 +38,35 @@ export function notAllowed(
   return shortcomings.flatMap(({ name }) => (name === null || allowed.includes(name) ? [] : [name]))
 }
 
-/** Why a sandbox does not work; `undefined` when it does. `node` is the path of the executable `node`, which must run inside. */
-export async function sandboxFault(
+/**
+ * Tries a sandbox with a command and with git at the same time. Returns why the sandbox does not work, or the guarantees that a working sandbox lacks.
+ * `node` is the path of the executable `node`, which must run inside.
+ */
+export async function trySandbox(
   sandbox: Sandbox,
   workspace: Workspace,
   node?: string,
-): Promise<string | undefined> {
+): Promise<string | readonly Shortcoming[]> {
+  const [inside, git] = await Promise.all([
+    lookAround(sandbox, workspace, node),
+    gitFault(sandbox, workspace),
+  ])
+  return typeof inside === 'string' ? inside : (git ?? inside)
+}
+
+async function lookAround(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  node: string | undefined,
+): Promise<string | readonly Shortcoming[]> {
+  const look = ['perl', '-e', lookInside, String(callNumber('unshare'))] as const
   const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
-  // Uses bash, because helper processes of commands are started by bash.
+  // Uses bash, because helper processes of commands are started by bash. An image without perl lacks what nobody can see.
+  const nodeAndLook = '"$1" --version && shift && { "$@" || true; }'
   const command = program
-    ? (['/bin/bash', '-c', '"$1" --version', 'bash', sandbox.seenAs(program)] as const)
-    : (['true'] as const)
-  const { exit, stderr } = await tryCommand(sandbox, workspace, command, program && [program])
+    ? (['/bin/bash', '-c', nodeAndLook, 'bash', sandbox.seenAs(program), ...look] as const)
+    : look
+  const { exit, stdout, stderr } = await tryCommand(sandbox, workspace, command, program && [program])
   if (exit.reason === 'time_limit') return 'it does not start within 10 s'
   if (exit.code !== 0)
     return (
@@ -59,25 +75,19 @@ export async function sandboxFault(
         .replace(/^bwrap: /, '')
         .slice(0, 500) || `it ends with code ${String(exit.code)}`
     )
-  // Checks that git can read the tree: otherwise nothing would ever seem to have changed.
+  return [
+    ...(stdout.includes('filtered') ? [] : [noFilter]),
+    ...(stdout.includes('refused') ? [] : [userNamespaces]),
+  ]
+}
+
+/** Why git cannot read the tree; `undefined` when it can. If it could not, nothing would ever seem to have changed. */
+async function gitFault(sandbox: Sandbox, workspace: Workspace): Promise<string | undefined> {
   const file = join(workspace.dir, 'trial')
   await writeFile(file, 'trial\n')
   const args = ['hash-object', '--no-filters', '--', file]
   const git = await sandbox.gitFor(workspace)({ args, timeoutMs: 10_000 })
   return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
-}
-
-/** The guarantees that a working sandbox lacks, as found from inside. */
-export async function sandboxShortcomings(
-  sandbox: Sandbox,
-  workspace: Workspace,
-): Promise<readonly Shortcoming[]> {
-  const command = ['perl', '-e', lookInside, String(callNumber('unshare'))] as const
-  const { stdout } = await tryCommand(sandbox, workspace, command)
-  return [
-    ...(stdout.includes('filtered') ? [] : [noFilter]),
-    ...(stdout.includes('refused') ? [] : [userNamespaces]),
-  ]
 }
 
 async function tryCommand(

@@ -19,7 +19,6 @@ describe('looking for a sandbox', () => {
   test.skipIf(!sandbox)(`finds one that works, and leaves nothing behind${note}`, async () => {
     expect(await detectBubblewrap({ path: testPath, root, gitProgram: 'git' })).toMatchObject({
       kind: 'works',
-      version: expect.stringMatching(/^\d+\.\d+/),
     })
     expect(await readdir(root)).toEqual([])
   })
@@ -48,7 +47,7 @@ describe('looking for a sandbox', () => {
   })
 })
 
-test('a program is found as a shell finds it', async () => {
-  expect(await findProgram('sh', '/nowhere:/bin:/usr/bin')).toBe('/bin/sh')
-  expect(await findProgram('no-such-program', '/bin')).toBeUndefined()
+test('a program is found as a shell finds it', () => {
+  expect(findProgram('sh', '/nowhere:/bin:/usr/bin')).toBe('/bin/sh')
+  expect(findProgram('no-such-program', '/bin')).toBeUndefined()
 })

@@ -6,7 +6,7 @@ import { findProgram } from './findProgram.ts'
 import { hostSystem, inheritedDescriptors } from './hostPaths.ts'
 import { findToolchains, type ToolchainRequest } from './toolchains.ts'
 import type { Sandbox } from '../port.ts'
-import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } from '../probe.ts'
+import { trySandbox, withTrialWorkspace, type Detected } from '../probe.ts'
 import { seccompFilter } from '../systemCalls.ts'
 
 export interface DetectRequest {
@@ -35,21 +35,16 @@ export async function detectBubblewrap({
       kind: 'fails',
       why: 'Sandboxes require Linux. On another system, run the server in a Linux container: docs/containers.md, "On a Mac".',
     }
-  const program = await findProgram('bwrap', path)
+  const program = findProgram('bwrap', path)
   if (program === undefined) return { kind: 'fails', why: howToInstall }
-  const finished = await run(program, ['--version'], { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 })
-  const version = finished.stdout
-    .toString('utf8')
-    .replace(/^bubblewrap /, '')
-    .trim()
   const groups = known ?? (await openControlGroups())
-  const system = await hostSystem()
-  const found = await findToolchains({ ...toolchains, system })
+  const system = hostSystem()
+  const found = findToolchains({ ...toolchains, system })
   const parts = {
     program,
     system,
     toolchains: found,
-    inherited: await inheritedDescriptors(),
+    inherited: inheritedDescriptors(),
     gitProgram,
     groups: typeof groups === 'string' ? undefined : groups,
   }
@@ -60,22 +55,24 @@ export async function detectBubblewrap({
   ]
   const filters = kernel && processes && { kernel, processes }
   return withTrialWorkspace(root, async (workspace): Promise<Detected> => {
-    const working = async (sandbox: Sandbox): Promise<Detected> => ({
-      kind: 'works',
-      sandbox,
-      version,
-      shortcomings: await sandboxShortcomings(sandbox, workspace),
-      memory,
-      toolchains: found.names,
-    })
-    const sandbox = bubblewrap({ ...parts, filters })
-    const why = await sandboxFault(sandbox, workspace)
-    if (why === undefined) return working(sandbox)
+    const tried = async (sandbox: Sandbox): Promise<Detected> => {
+      const shortcomings = await trySandbox(sandbox, workspace)
+      if (typeof shortcomings === 'string') return { kind: 'fails', why: shortcomings }
+      return { kind: 'works', sandbox, shortcomings, memory, toolchains: found.names }
+    }
+    const first = await tried(bubblewrap({ ...parts, filters }))
+    if (first.kind === 'works') return first
     // On a kernel without filters, sandboxes work but are weaker.
-    const weaker = bubblewrap({ ...parts, filters: undefined })
-    if (filters && (await sandboxFault(weaker, workspace)) === undefined) return working(weaker)
-    return { kind: 'fails', why: `bubblewrap ${version} cannot make a sandbox here (${why}). ${howToAllow}` }
+    const weaker = filters && (await tried(bubblewrap({ ...parts, filters: undefined })))
+    if (weaker?.kind === 'works') return weaker
+    const why = `${await versionOf(program)} cannot make a sandbox here (${first.why}). ${howToAllow}`
+    return { kind: 'fails', why }
   })
+}
+
+async function versionOf(program: string): Promise<string> {
+  const limits = { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 }
+  return (await run(program, ['--version'], limits)).stdout.toString('utf8').trim() || 'bubblewrap'
 }
 
 /** The sentence for memory that is counted by looking at processes; `why` is a clause with the reason. */

@@ -1,16 +1,19 @@
 /** Finds a program of this machine, as a shell would. */
-import { access, constants } from 'node:fs/promises'
+import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 /** The path of a program; `undefined` when none of the folders of `path` has it. */
-export async function findProgram(name: string, path: string): Promise<string | undefined> {
-  for (const dir of path.split(delimiter).filter((entry) => entry.startsWith('/'))) {
-    const file = join(dir, name)
-    const isThere = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return file
-  }
-  return undefined
+export function findProgram(name: string, path: string): string | undefined {
+  return path
+    .split(delimiter)
+    .filter((entry) => entry.startsWith('/'))
+    .map((folder) => join(folder, name))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
 }

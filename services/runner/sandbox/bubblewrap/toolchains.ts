@@ -3,14 +3,14 @@
  * folder. Of each toolchain, only the folders with programs and libraries are shown. The other files may hold credentials, as
  * ~/.cargo/credentials.toml does.
  */
-import { access, realpath } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ToolchainName } from '#platform/config/config.ts'
 import { sandboxPaths, sandboxSearchPath } from '../layout.ts'
 import type { CommandEnvironment } from '../port.ts'
 import type { HostSystem } from './arguments.ts'
 import { findProgram } from './findProgram.ts'
-import { hiddenPlaces, isBelow, matching } from './hostPaths.ts'
+import { hiddenPlaces, isBelow, matching, realPathOf } from './hostPaths.ts'
 
 interface Toolchain {
   readonly name: ToolchainName
@@ -130,26 +130,26 @@ export interface FoundToolchains {
 }
 
 /** Finds the toolchains of this host. A later change of the host is not noticed. */
-export async function findToolchains(request: ToolchainRequest): Promise<FoundToolchains> {
+export function findToolchains(request: ToolchainRequest): FoundToolchains {
   const { allowed, system } = request
-  const found: (readonly [Toolchain, string])[] = []
-  for (const toolchain of toolchains.filter(({ name }) => allowed.includes(name))) {
-    const folder = await folderOf(toolchain, request)
-    if (folder !== undefined) found.push([toolchain, folder])
-  }
-  const below = async (of: (toolchain: Toolchain) => readonly string[]) =>
-    unique(
-      (
-        await Promise.all(found.map(([each, folder]) => matching(of(each).map((path) => join(folder, path)))))
-      ).flat(),
-    )
-  const places = (await below(({ shown }) => shown)).filter((path) => !isBelow(path, system.readOnly))
-  // Leaves out links that lead out of the toolchains' folders: they could show anything, also credentials that are not hidden.
-  const real = await Promise.all(places.map((path) => realpath(path).catch(() => '/')))
+  const found = toolchains
+    .filter(({ name }) => allowed.includes(name))
+    .flatMap((toolchain) => {
+      const folder = folderOf(toolchain, request)
+      return folder === undefined ? [] : [[toolchain, folder] as const]
+    })
+  const below = (of: (toolchain: Toolchain) => readonly string[]) =>
+    unique(found.flatMap(([each, folder]) => matching(of(each).map((path) => join(folder, path)))))
   const folders = found.map(([, folder]) => folder)
-  const shown = places.filter((_, index) => isBelow(real[index] ?? '/', folders))
-  const searched = await below(({ searched = [] }) => searched)
-  const hidden = await hiddenPlaces(await below(({ hidden = [] }) => hidden), [...system.readOnly, ...shown])
+  // Leaves out links that lead out of the toolchains' folders: they could show anything, also credentials that are not hidden.
+  const shown = below((toolchain) => toolchain.shown).filter(
+    (path) => !isBelow(path, system.readOnly) && isBelow(realPathOf(path) ?? '/', folders),
+  )
+  const searched = below((toolchain) => toolchain.searched ?? [])
+  const hidden = hiddenPlaces(
+    below((toolchain) => toolchain.hidden ?? []),
+    [...system.readOnly, ...shown],
+  )
   return {
     names: unique(found.map(([{ name }]) => name)),
     system: {
@@ -168,21 +168,21 @@ export async function findToolchains(request: ToolchainRequest): Promise<FoundTo
 }
 
 /** The folder of a toolchain, without links; `undefined` if there is none, or its programs are on the PATH of every sandbox. */
-async function folderOf(
+function folderOf(
   { variable, program, usual, contains }: Toolchain,
   { environment }: ToolchainRequest,
-): Promise<string | undefined> {
+): string | undefined {
   const home = environment['HOME']
   const named = variable === undefined ? undefined : environment[variable]
-  const onPath = program === undefined ? undefined : await findProgram(program, environment['PATH'] ?? '')
+  const onPath = program === undefined ? undefined : findProgram(program, environment['PATH'] ?? '')
   const isInSystem = onPath !== undefined && sandboxSearchPath.split(':').includes(dirname(onPath))
-  const places = [named, ...(isInSystem ? [] : [await folderAround(onPath), inHome(usual, home)])]
+  const places = [named, ...(isInSystem ? [] : [folderAround(onPath), inHome(usual, home)])]
   for (const place of places) {
     if (!place?.startsWith('/')) continue
-    const folder = await realpath(place).catch(() => '/')
-    const isWhole = await Promise.all(contains.map((path) => isThere(join(folder, path))))
-    const isHome = folder === (await realpath(home || '/').catch(() => home))
-    if (canBeShown(folder) && !isHome && isWhole.every(Boolean)) return folder
+    const folder = realPathOf(place) ?? '/'
+    const isWhole = contains.every((path) => existsSync(join(folder, path)))
+    const isHome = folder === (realPathOf(home || '/') ?? home)
+    if (canBeShown(folder) && !isHome && isWhole) return folder
   }
   return undefined
 }
@@ -191,9 +191,9 @@ async function folderOf(
  * The folder whose `bin` holds this program; `undefined` if the program is elsewhere, for example because it is a script that starts the real
  * program.
  */
-async function folderAround(program: string | undefined): Promise<string | undefined> {
-  if (program === undefined) return undefined
-  const path = await realpath(program)
+function folderAround(program: string | undefined): string | undefined {
+  const path = program === undefined ? undefined : realPathOf(program)
+  if (program === undefined || path === undefined) return undefined
   const bin = dirname(path)
   return basename(path) === basename(program) && basename(bin) === 'bin' ? dirname(bin) : undefined
 }
@@ -209,9 +209,3 @@ function canBeShown(folder: string): boolean {
 }
 
 const unique = <Value>(values: readonly Value[]): readonly Value[] => [...new Set(values)]
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )

@@ -1,6 +1,6 @@
 /** Finds out whether a container engine works on this machine, by making a sandbox. */
 import { stat } from 'node:fs/promises'
-import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } from '../probe.ts'
+import { trySandbox, withTrialWorkspace, type Detected } from '../probe.ts'
 import { containerSandbox, type ContainerSandbox } from './container.ts'
 import { containerEngine, EngineFault, type ContainerEngine, type ContainerImage } from './engine.ts'
 import { findOrBuildImage, type ImageRequest } from './image.ts'
@@ -14,13 +14,13 @@ export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine'
   readonly root: string
 }
 
+export type DetectedContainers = Detected<ContainerSandbox, { readonly version: string }>
+
 /**
  * Uses the first engine that answers. Removes containers that an earlier process of this runner left, finds or builds the image, and tries a sandbox.
  * Takes about 2 s, at most 2 min, and once up to 15 min for the image.
  */
-export async function detectContainers(
-  request: DetectContainersRequest,
-): Promise<Detected<ContainerSandbox>> {
+export async function detectContainers(request: DetectContainersRequest): Promise<DetectedContainers> {
   if (process.platform !== 'linux')
     return { kind: 'fails', why: 'Container sandboxes require Linux, with the engine on the same machine.' }
   try {
@@ -65,17 +65,16 @@ async function tryOut(
   { engine, version }: FoundEngine,
   image: ContainerImage,
   request: DetectContainersRequest,
-): Promise<Detected<ContainerSandbox>> {
+): Promise<DetectedContainers> {
   const ownUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const options = { ...request, engine, image, ownUser }
   // Removes the containers that an earlier process of this runner left when it was killed.
   const left = await engine.labelled(runnerLabel, request.runnerId)
   await Promise.all(left.map((id) => engine.remove(id)))
   const sandbox = containerSandbox(options)
-  const tried = await withTrialWorkspace(request.root, async (workspace) => {
-    const fault = await sandboxFault(sandbox, workspace, options.node)
-    return fault ?? (await sandboxShortcomings(sandbox, workspace))
-  }).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
+  const tried = await withTrialWorkspace(request.root, (workspace) =>
+    trySandbox(sandbox, workspace, options.node),
+  ).catch((fault: unknown) => (fault instanceof Error ? fault.message : String(fault)))
   await sandbox.close()
   if (typeof tried === 'string')
     return {
