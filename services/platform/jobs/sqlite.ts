@@ -161,7 +161,8 @@ interface Queue extends Statements {
 /** Opens the queue in `file`. Jobs that an earlier process had leased are queued again, because only one process uses the file. */
 export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
   const { file, clock, onFault } = options
-  const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
+  // A power cut may lose the last commits. With a job, the marks that were stored after it are lost too, so its event becomes a job again.
+  const db = openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true })
   const queue: Queue = {
     ...takingStatements(db),
     ...jobStatements(db),
