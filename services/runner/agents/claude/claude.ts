@@ -80,6 +80,8 @@ export const claude = {
         // claude connects to the socket below and never resolves this host name, so the address only has to be valid.
         ANTHROPIC_BASE_URL: 'http://gateway.internal',
         ANTHROPIC_UNIX_SOCKET: access.socketPath,
+        // Otherwise claude collects garbage a second after its turn. As it is frozen by then, it would do that first when the next message comes.
+        BUN_GC_TIMER_DISABLE: '1',
         // A process with background work would not end after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',

@@ -66,4 +66,11 @@ const settings = {
   // instead.
   skipWebFetchPreflight: true,
 }
-const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }
+// In a home without these notes, claude adds each of them, but for the first, when it starts, and waits each time until it is on the disk.
+const state = {
+  hasCompletedOnboarding: true,
+  opusProMigrationComplete: true,
+  seenNotifications: {},
+  hasResetAutoModeOptInForDefaultOffer: true,
+  migrationVersion: 15,
+}
