@@ -38,6 +38,7 @@ import type { Budgets } from './model/budget.ts'
 import type { Abilities } from './workspace/abilities.ts'
 import type { DiskWatch } from './workspace/diskWatch.ts'
 import type { WorkspaceEviction } from './workspace/eviction.ts'
+import type { openSurveys } from './workspace/git/cloneDifferences.ts'
 import type { Git, HostGit } from './workspace/git/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { CommitSigner } from './workspace/publish/commitIdentity.ts'
@@ -116,6 +117,7 @@ export interface WorkspaceDeps extends Pick<
   /** Returns a git that may safely read what an agent wrote in a workspace. */
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly snapshots: Snapshots
+  readonly surveyOf: ReturnType<typeof openSurveys>
   readonly mirrors: Mirrors
   readonly workspaces: Workspaces
   readonly eviction: WorkspaceEviction

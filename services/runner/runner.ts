@@ -43,6 +43,7 @@ import { openShells, type Shells } from './shell/shells.ts'
 import { openAbilities } from './workspace/abilities.ts'
 import { openDiskWatch } from './workspace/diskWatch.ts'
 import { openWorkspaceEviction } from './workspace/eviction.ts'
+import { openSurveys } from './workspace/git/cloneDifferences.ts'
 import { openCheckoutLimits } from './workspace/git/checkoutLimits.ts'
 import type { Git } from './workspace/git/git.ts'
 import { openMirrors } from './workspace/git/mirror.ts'
@@ -199,6 +200,7 @@ async function openBase(
     ...runDeps(config, engines, { threads, scratch }),
     installed: agents,
     abilities: openAbilities({ git, logger }),
+    surveyOf: openSurveys({ git, scratch }),
     onlyScripted: opened.onlyScripted,
     environments: environmentLimits(config),
     terminals: terminalWriters(engines),

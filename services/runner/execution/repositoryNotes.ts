@@ -9,14 +9,14 @@ import { hooksNote } from '../agents/hooks.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'
 import { endedWell, gitOrThrow, gitText, lastWords } from '../workspace/git/git.ts'
-import { surveyOf, type Submodule, type Survey } from '../workspace/git/cloneDifferences.ts'
+import type { Submodule, Survey } from '../workspace/git/cloneDifferences.ts'
 import { namedOf } from '../workspace/names.ts'
 import { Evicted } from './failure.ts'
 import { reachOther, refreshReached, type ReachingDeps } from './repositoryAccess.ts'
 import type { ExecutionDeps } from './run.ts'
 import { runInSandbox, type CommandDeps, type CommandRun, type PreparedRun } from './sandboxCommand.ts'
 
-type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 'scratch' | 'abilities'>
+type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 'surveyOf' | 'abilities'>
 
 const maxFetched = 50
 
@@ -30,9 +30,11 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun<Command
   const notesWritten = join(dirname(dir), 'told')
   // Synchronous, as it takes microseconds. An asynchronous read would wait for Node's threads, which are busy resuming a warm agent.
   if (existsSync(notesWritten) || commit === null) return
-  const surveying = surveyOf(deps, { gitDir, commit, url: envs.repositoryUrl }).catch((fault: unknown) =>
-    deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),
-  )
+  const surveying = deps
+    .surveyOf({ gitDir, commit, url: envs.repositoryUrl })
+    .catch((fault: unknown) =>
+      deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),
+    )
   const [survey, found] = await Promise.all([surveying, deps.abilities.of(workspace)])
   if (!survey) return
   const onHost = survey.submodules.filter(({ isOnHost }) => isOnHost).slice(0, maxFetched)

@@ -1,6 +1,7 @@
 /** Finds what people expect of a clone but do not find in our clone of a repository: submodules, filtered files, or the whole history. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { Scratch } from '../../scratch.ts'
 import { splitNul } from '../changes/indexDifferences.ts'
 import { filterNamed } from '../publish/filters.ts'
@@ -24,10 +25,30 @@ export interface Survey {
   readonly isCut: boolean
 }
 
-/** Surveys a commit. `url` is the address of the repository itself. The addresses of submodules may be relative to `url`. Throws `GitFault`. */
+interface Surveyed {
+  readonly gitDir: string
+  readonly commit: string
+  /** The address of the repository itself. The addresses of submodules may be relative to it. */
+  readonly url: string
+}
+
+/** Returns a function like `surveyOf` that looks into a commit only once, since a commit never changes. */
+export function openSurveys(deps: Parameters<typeof surveyOf>[0]): (at: Surveyed) => Promise<Survey> {
+  const kept = new LRUCache<string, Survey>({ max: 100 })
+  return async (at) => {
+    const key = `${at.commit} ${at.url}`
+    const found = kept.get(key)
+    if (found) return { ...found, isCut: await isCut(at.gitDir) }
+    const survey = await surveyOf(deps, at)
+    kept.set(key, survey)
+    return survey
+  }
+}
+
+/** Surveys a commit. Throws `GitFault`. */
 export async function surveyOf(
   { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
-  { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
+  { gitDir, commit, url }: Surveyed,
 ): Promise<Survey> {
   const on = { gitDir, maxOutputBytes: maxBytes }
   const listed = await gitOrThrow(git, { ...on, args: ['ls-tree', '-r', '-z', '--name-only', commit] })
@@ -44,7 +65,7 @@ export async function surveyOf(
 /** The submodules in the repository's `.gitmodules`, as git reads it; empty when git cannot read it. */
 export async function submodulesOf(
   git: Git,
-  { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
+  { gitDir, commit, url }: Surveyed,
 ): Promise<readonly Submodule[]> {
   const named = ['--get-regexp', '^submodule\\..*\\.(path|url)$']
   const listed = await git({ gitDir, args: ['config', '-z', '--blob', `${commit}:.gitmodules`, ...named] })
