@@ -5,14 +5,23 @@ import { mount, type Mounting } from '#platform/http/route.ts'
 import { queryRoutes } from './routes/routes.ts'
 import type { QueryServices } from './services.ts'
 import { taskRecords } from './taskRecord.ts'
+import { taskTexts } from './taskTexts.ts'
+import { terminalTexts } from './terminalTexts.ts'
+
+type KeptAnswers = 'gitHubAnswers' | 'taskRecords' | 'taskTexts' | 'terminalTexts'
 
 /** The services that the query routes use, as far as the engines provide them. */
-export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
+export type QueryEngines = Omit<QueryServices, KeptAnswers> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]
 
 /** The middleware that serves the reads of the API, below `/api`. */
 export function queryApi(engines: QueryEngines, mounting: Mounting): Middleware {
-  const kept = { gitHubAnswers: gitHubAnswers(engines), taskRecords: taskRecords(engines) }
+  const kept = {
+    gitHubAnswers: gitHubAnswers(engines),
+    taskRecords: taskRecords(engines),
+    taskTexts: taskTexts(engines),
+    terminalTexts: terminalTexts(engines),
+  }
   return mount('/api', queryRoutes, { ...engines, ...kept }, mounting)
 }

@@ -13,6 +13,8 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { AuditSources } from './taskAudit.ts'
 import type { TaskRecords } from './taskRecord.ts'
+import type { TaskTexts } from './taskTexts.ts'
+import type { TerminalTexts } from './terminalTexts.ts'
 
 export interface QueryServices
   extends
@@ -40,6 +42,8 @@ export interface QueryServices
   readonly gitHubAnswers: GitHubAnswers
   readonly rpc: Engines['rpc']
   readonly taskRecords: TaskRecords
+  readonly taskTexts: TaskTexts
+  readonly terminalTexts: TerminalTexts
 }
 
 export const route = routeWith<QueryServices>()

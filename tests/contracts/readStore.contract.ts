@@ -16,6 +16,8 @@ import { randomRuns } from '../longRun.ts'
 
 export interface OpenReadStore {
   readonly store: ReadStore
+  /** Opens one more store on the same data, as another process does. */
+  readonly another: () => Promise<ReadStore>
   /** Closes the store and opens another one on the same data. */
   readonly reopen: (served?: readonly Served[]) => Promise<ReadStore>
   readonly close: () => Promise<void>
@@ -62,6 +64,29 @@ export function readStoreContract(name: string, open: () => Promise<OpenReadStor
       await apply(put({ id: 'a', title: 'first' }, '1'), put(document, '2'))
       expect(await store.get(tasks, 'a')).toEqual(document)
       expect(await store.get(tasks, 'b')).toBeUndefined()
+    })
+
+    test('every kind of read shows the last put, also of what was read before and what another store wrote', async () => {
+      const shown = async () => [
+        await store.get(tasks, 'a'),
+        (await store.getMany(tasks, ['a'])).get('a'),
+        ...(await store.find(tasks, {
+          where: {},
+          sort: { field: 'order', direction: 'ascending' },
+          limit: 9,
+        })),
+      ]
+      const document = (title: string) => ({ id: 'a', order: 1, title })
+      await apply(put(document('one'), '1'))
+      expect(await shown()).toEqual(Array(3).fill(document('one')))
+      await apply(put(document('two'), '2'))
+      expect(await shown()).toEqual(Array(3).fill(document('two')))
+      const other = await opened.another()
+      await other.apply([put(document('three'), '3')], null)
+      expect(await shown()).toEqual(Array(3).fill(document('three')))
+      await other.apply([remove('a', '4')], null)
+      expect(await shown()).toEqual([undefined, undefined])
+      await other.close()
     })
 
     test('a put that is older than what is stored is a no-op', async () => {

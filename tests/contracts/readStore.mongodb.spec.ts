@@ -26,6 +26,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
       store,
       // It has no steps, and the stand-in takes a tenth of a second for each.
       many: 40,
+      another: async () => openMongoReadStore({ mongo }),
       reopen: async (served = []) => {
         await store.close()
         store = openMongoReadStore({ mongo, served })

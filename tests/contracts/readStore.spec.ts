@@ -19,6 +19,7 @@ readStoreContract('SQLite', async () => {
   let store = openSqliteReadStore({ file })
   return {
     store,
+    another: async () => openSqliteReadStore({ file }),
     reopen: async (served = []) => {
       await store.close()
       store = openSqliteReadStore({ file, served })

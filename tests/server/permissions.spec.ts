@@ -10,7 +10,7 @@ import { readFeedbackMessage } from '#domain/api/feedback.schema.ts'
 import { getTaskHistory } from '#domain/api/history.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import { createProject } from '#domain/api/projects.schema.ts'
-import { createTask } from '#domain/api/tasks.schema.ts'
+import { createTask, listTasks } from '#domain/api/tasks.schema.ts'
 import { sessionDays, sessions } from '#platform/http/session.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { purposeKey } from '#platform/vault/sealing.ts'
@@ -218,8 +218,11 @@ describe('whose session has ended', () => {
     // Another's session is none.
     expect(await grace.refused(endSession, { params })).toMatchObject({ status: 404 })
     expect((await two.ask(getMe)).user.githubUsername).toBe('ada')
+    // What was read with the token before must not be read from memory afterwards.
+    const reads = [getMe, listTasks] as const
+    for (const read of reads) await two.ask(read)
     await one.ask(endSession, { params })
-    expect(await two.refused(getMe)).toMatchObject({ status: 401 })
+    for (const read of reads) expect(await two.refused(read)).toMatchObject({ status: 401 })
     await expect.poll(() => live.isConnected()).toBe(false)
     expect(await one.refused(endSession, { params })).toMatchObject({ status: 404 })
     expect((await three.ask(getMe)).user.githubUsername).toBe('ada')

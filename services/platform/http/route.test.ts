@@ -53,7 +53,13 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
     })
     const text = await response.text()
     const answer: unknown = text.startsWith('{') ? JSON.parse(text) : text
-    return { status: response.status, body: answer, requestId: response.headers.get('x-request-id') }
+    const { headers: sent } = response
+    return {
+      status: response.status,
+      body: answer,
+      requestId: sent.get('x-request-id'),
+      type: sent.get('content-type'),
+    }
   }
 }
 
@@ -94,6 +100,7 @@ describe('a route', () => {
     expect(await ask('POST', '/api/things/t%201?limit=7', '{"name":"n","more":"dropped"}')).toEqual({
       status: 201,
       requestId: 'request-1',
+      type: 'application/json; charset=utf-8',
       body: {
         params: { thingId: 't 1' },
         query: { limit: 7 },
@@ -104,6 +111,19 @@ describe('a route', () => {
         commandId: 'fresh-1',
       },
     })
+  })
+
+  test('may answer with the JSON itself', async () => {
+    const ask = await serving([
+      route(
+        thing,
+        async () => ({}),
+        async () => Buffer.from('{"name":"näher"}'),
+      ),
+    ])
+    const answer = await ask('POST', '/api/things/t', '{"name":"n"}')
+    expect(answer).toMatchObject({ status: 201, body: { name: 'näher' } })
+    expect(answer.type).toBe('application/json; charset=utf-8')
   })
 
   test('runs its guards in order, and nothing after one that refuses', async () => {

@@ -44,7 +44,13 @@ export interface Route<S> {
 
 type Accept = () => Promise<{ readonly again: boolean }>
 
-type Handle<C extends AnyCall, S, G> = (request: CallRequest<C> & G, services: S) => Promise<AnswerOf<C>>
+/** The UTF-8 bytes of an answer's JSON, for an answer that is not serialized again for each request. */
+export type JsonText<Answer> = Buffer & { readonly shows?: Answer }
+
+type Handle<C extends AnyCall, S, G> = (
+  request: CallRequest<C> & G,
+  services: S,
+) => Promise<AnswerOf<C> | JsonText<AnswerOf<C>>>
 
 /** The type of `route` for the routes of one service. */
 export interface RouteOf<S> {
@@ -72,14 +78,11 @@ export function routeWith<S>(): RouteOf<S> {
     authorize: async (request: unknown, services: S) => steps[0]?.(request as never, services),
     async serve(request: CallRequest<AnyCall>, services: S, accept: Accept) {
       let known: CallRequest<AnyCall> = request
-      let result: unknown
-      for (const step of steps) {
-        if (step === steps.at(-1)) known = { ...known, ...(await accept()) }
-        // The cast holds because the overloads have checked that each step gets what it needs.
-        result = await step(known as never, services)
-        known = { ...known, ...(result as object) }
-      }
-      return result
+      const guards = steps.slice(0, -1)
+      // The casts hold because the overloads have checked that each step gets what it needs.
+      for (const guard of guards) known = { ...known, ...((await guard(known as never, services)) as object) }
+      known = { ...known, ...(await accept()) }
+      return steps.at(-1)?.(known as never, services)
     },
   })
 }
@@ -121,6 +124,7 @@ export function mount<S>(
         accept,
       )
       context.status = call.status
+      if (Buffer.isBuffer(answer)) context.type = 'json'
       if (call.file === undefined) context.body = answer
       else sendFile(context, call.file, answer)
     })

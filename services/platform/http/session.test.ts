@@ -8,9 +8,9 @@ const masterKey = new Uint8Array(32).fill(7)
 const dayMs = 86_400_000
 
 /** Sessions at a time that the test sets, under a master key. */
-function sessionsAt(now: string, key: Uint8Array = masterKey) {
+function sessionsAt(now: string | (() => string), key: Uint8Array = masterKey) {
   const vault = { deriveKey: (purpose: string) => purposeKey(key, purpose) }
-  const clock = { now: () => new Date(now) }
+  const clock = { now: () => new Date(typeof now === 'string' ? now : now()) }
   return sessions({ vault, clock, ids: { uuid: () => 'a-session' } })
 }
 
@@ -26,6 +26,17 @@ test('a session lasts seven days, and so does its token', async () => {
   expect(await sessionsAt(later(1_000)).verify(given)).toEqual(identity)
   expect(await sessionsAt(later(sessionDays * dayMs - 1_000)).verify(given)).toEqual(identity)
   expect(await sessionsAt(later(sessionDays * dayMs + 1_000)).verify(given)).toBeUndefined()
+})
+
+test('a token that was verified before is refused once it has expired', async () => {
+  let now = noon
+  const { token, verify } = sessionsAt(() => now)
+  const given = await token(identity, later(dayMs))
+  expect(await verify(given)).toEqual(identity)
+  now = later(dayMs - 1)
+  expect(await verify(given)).toEqual(identity)
+  now = later(dayMs)
+  expect(await verify(given)).toBeUndefined()
 })
 
 test('a token of another key, for another audience, without a signature or with one by another method is nobody’s', async () => {

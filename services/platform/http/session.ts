@@ -1,6 +1,7 @@
 /** Bearer tokens. They name a user and a session, are signed, and are valid for seven days. */
 import { parse } from 'bowser'
 import { jwtVerify, SignJWT } from 'jose'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { NewSession } from '#domain/user/user.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -15,7 +16,8 @@ export interface Identity {
 
 export const sessionDays = 7
 const audience = 'flightdeck'
-const Claims = z.object({ sub: z.string(), sid: z.string() })
+const Claims = z.object({ sub: z.string(), sid: z.string(), exp: z.number() })
+const maxVerified = 1_000
 
 export interface Sessions {
   /** Makes the id and expiry of a new session, to be recorded before its token is handed out. */
@@ -27,6 +29,10 @@ export interface Sessions {
 
 export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock; ids: Ids }): Sessions {
   const key = engines.vault.deriveKey('bearer-token')
+  // A signature stays valid, and verifying it costs more than most reads. Whether the session was ended is checked elsewhere, at each request.
+  const verified = new LRUCache<string, { readonly identity: Identity; readonly endsAt: number }>({
+    max: maxVerified,
+  })
   return {
     begin: (userAgent) => ({
       client: clientOf(userAgent),
@@ -42,11 +48,16 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
         .setExpirationTime(new Date(expiresAt))
         .sign(key),
     async verify(token) {
+      const now = engines.clock.now()
+      const known = verified.get(token)
+      if (known !== undefined && now.getTime() < known.endsAt) return known.identity
       try {
-        const options = { audience, algorithms: ['HS256'], currentDate: engines.clock.now() }
+        const options = { audience, algorithms: ['HS256'], currentDate: now }
         const { payload } = await jwtVerify(token, key, options)
-        const claims = Claims.parse(payload)
-        return { userId: claims.sub, sessionId: claims.sid }
+        const { sub: userId, sid: sessionId, exp } = Claims.parse(payload)
+        const identity = { userId, sessionId }
+        verified.set(token, { identity, endsAt: exp * 1_000 })
+        return identity
       } catch {
         return undefined
       }

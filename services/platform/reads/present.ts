@@ -14,15 +14,6 @@ export interface Presenting {
   readonly imageAddresses: Pick<ImageAddresses, 'addressOf'>
 }
 
-/** Tasks with their projects, in the given order. */
-export async function presentTasks(
-  { documents, imageAddresses: { addressOf } }: Presenting,
-  tasks: readonly TaskDocument[],
-): Promise<Task[]> {
-  const projects = await documents.getMany(projectsView, [...new Set(tasks.map((task) => task.projectId))])
-  return tasks.map((task) => taskOf(task, projects.get(task.projectId), addressOf))
-}
-
 export async function presentTask(
   { documents, imageAddresses: { addressOf } }: Presenting,
   task: TaskDocument,

@@ -46,7 +46,7 @@ export function indexSql(collection: string, fields: readonly string[]): string 
   )
 }
 
-/** The query for a page of bodies. A suitable index can serve this query completely. */
+/** The query for a page of ids and bodies. A suitable index can serve this query completely. */
 export function findSql(table: Table, { where, sort, limit, after }: Find): Query {
   const conditions = conditionsOf(table, where)
   const field = valueOf(table, sort.field)
@@ -60,7 +60,7 @@ export function findSql(table: Table, { where, sort, limit, after }: Find): Quer
   const sorted = sort.field === 'id' ? `id ${order}` : `${field} ${order}, id ${order}`
   return {
     sql:
-      `SELECT body FROM ${tableOf(table.collection)} ` +
+      `SELECT id, body FROM ${tableOf(table.collection)} ` +
       `WHERE ${[present, ...conditions.sql, ...place.sql].join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
     values: [...conditions.values, ...place.values, Math.max(0, limit)],
   }

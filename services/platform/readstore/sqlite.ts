@@ -1,6 +1,7 @@
 /** The embedded read store: a table for each collection in a SQLite file, documents as JSON text. */
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import type { Position } from '#domain/kernel/event.ts'
 import {
   catalogIn,
@@ -36,7 +37,10 @@ export function openSqliteReadStore(options: { file: string; served?: readonly S
   return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, { served })
 }
 
-type Query = Statement<readonly SqlValue[], [string]>
+type Query = Statement<readonly SqlValue[], [string, string]>
+
+/** The parsed documents that are kept, by the total length of their JSON texts. */
+const parsedLength = 4_000_000
 
 function statements(db: Sqlite) {
   return {
@@ -64,6 +68,11 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   /** Prepared queries by SQL text. All queries are kept, because all texts are from code and there are few of them. */
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
+  /**
+   * The documents that were read last, by table and id. They are read from the file each time, and only parsed again when their texts have changed: so
+   * readers get the same object for the same document.
+   */
+  readonly parsed: LRUCache<string, { readonly body: string; readonly document: Document }>
   /** The catalog as last read. Other processes and threads rarely change it. */
   known: Catalog
 }
@@ -83,6 +92,7 @@ function readStoreIn(
     replacesFirst,
     kept: new Map(),
     tables: new Map(),
+    parsed: new LRUCache({ maxSize: parsedLength, sizeCalculation: ({ body }) => body.length + 1 }),
     known: catalogIn(undefined),
   }
   return {
@@ -112,7 +122,7 @@ function readStoreIn(
 }
 
 function prepared(store: SqliteReadStore, sql: string): Query {
-  const statement = store.kept.get(sql) ?? store.db.prepare<readonly SqlValue[], [string]>(sql)
+  const statement = store.kept.get(sql) ?? store.db.prepare<readonly SqlValue[], [string, string]>(sql)
   store.kept.set(sql, statement)
   return statement
 }
@@ -131,6 +141,8 @@ function write(
   body: string | null,
 ): void {
   const table = tableFor(store, name)
+  // Replaced and removed documents leave the memory as they leave the file.
+  store.parsed.delete(keyOf(tableOf(name), id))
   const values = [id, ordered(position), body]
   if (store.replacesFirst && body !== null && prepared(store, replaceSql(table)).run(...values).changes > 0)
     return
@@ -190,8 +202,8 @@ async function getDocument(
   id: string,
 ): Promise<Document | undefined> {
   const table = tableOf(storedAs(store, collection))
-  const row = prepared(store, `SELECT body FROM ${table} WHERE id = ? AND present = 1`).get(id)
-  return row === undefined ? undefined : parsed(row)
+  const row = prepared(store, `SELECT id, body FROM ${table} WHERE id = ? AND present = 1`).get(id)
+  return row === undefined ? undefined : parsed(store, table, row)
 }
 
 async function getDocuments(
@@ -202,9 +214,9 @@ async function getDocuments(
   const table = tableOf(storedAs(store, collection))
   const rows = prepared(
     store,
-    `SELECT body FROM ${table} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
+    `SELECT id, body FROM ${table} WHERE id IN (SELECT value FROM json_each(?)) AND present = 1`,
   ).all(JSON.stringify(ids))
-  return new Map(rows.map(parsed).map((document) => [document.id, document]))
+  return new Map(rows.map((row) => [row[0], parsed(store, table, row)]))
 }
 
 async function findDocuments(
@@ -212,10 +224,12 @@ async function findDocuments(
   collection: string,
   query: Find,
 ): Promise<readonly Document[]> {
-  const { sql, values } = findSql(tableFor(store, storedAs(store, collection)), query)
+  const table = tableFor(store, storedAs(store, collection))
+  const { sql, values } = findSql(table, query)
+  const name = tableOf(table.collection)
   return prepared(store, sql)
     .all(...values)
-    .map(parsed)
+    .map((row) => parsed(store, name, row))
 }
 
 async function countDocuments(
@@ -286,7 +300,15 @@ function ordered(position: Position): string {
   return position.padStart(20, '0')
 }
 
-function parsed([body]: [string]): Document {
+function keyOf(table: string, id: string): string {
+  return `${table} ${id}`
+}
+
+function parsed(store: SqliteReadStore, table: string, [id, body]: [string, string]): Document {
+  const key = keyOf(table, id)
+  const before = store.parsed.get(key)
+  if (before?.body === body) return before.document
   const document: Document = JSON.parse(body)
+  store.parsed.set(key, { body, document })
   return document
 }

@@ -1,22 +1,12 @@
 /** The routes that read a task's chat, command log, images and terminal. A page has the latest items, oldest first. */
-import {
-  getChat,
-  getCommands,
-  getTaskImages,
-  getTerminal,
-  type MessageDelta,
-  type TerminalOutput,
-} from '#domain/api/chat.schema.ts'
+import { getChat, getCommands, getTaskImages, getTerminal } from '#domain/api/chat.schema.ts'
 import { isImageType } from '#domain/api/artifacts.ts'
 import { limits } from '#domain/api/limits.ts'
-import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
-import { terminalStream } from '#domain/kernel/streams.ts'
+import { sortKey, type Position } from '#domain/kernel/event.ts'
 import { chatMessageOf, chatView } from '#domain/views/chat.ts'
 import { logEntryOf, logView, type LogDocument } from '#domain/views/commandLog.ts'
-import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import { artifactsOf } from '#platform/reads/artifacts.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
@@ -57,9 +47,9 @@ export const chatRoutes: readonly Route<QueryServices>[] = [
       ],
     }
   }),
-  route(getTerminal, signedIn, fresh, ownTask, async ({ task, query }, { log }) => {
-    return latestOutput(log, terminalStream(task.id), task.execution?.id ?? '', query)
-  }),
+  route(getTerminal, signedIn, fresh, ownTask, ({ task, query }, { terminalTexts }) =>
+    terminalTexts.of(task, query),
+  ),
 ]
 
 interface PageQuery {
@@ -96,35 +86,4 @@ async function openBefore(
     limit: limits.queueLength,
     after: { value: first.order, id: '' },
   })
-}
-
-/**
- * The latest output, read backwards from the terminal's stream, so that not the whole stream must be read. Messages that the running execution is
- * still writing are included as deltas. Finished messages are in the chat.
- */
-async function latestOutput(
-  log: EventLog,
-  stream: string,
-  executionId: string,
-  { limit = pageLength, before }: PageQuery,
-): Promise<{ output: TerminalOutput[]; deltas: MessageDelta[]; version: number }> {
-  const output: TerminalOutput[] = []
-  const deltas: MessageDelta[] = []
-  let version = -1
-  let from: number | 'end' = 'end'
-  while (output.length < limit) {
-    const events = await log.readBackwards(stream, from, pageLength)
-    for (const event of events) {
-      version = Math.max(version, event.revision)
-      const wanted = before === undefined || comparePositions(event.position, before) < 0
-      const isOutput = event.type === 'TerminalOutputRecorded' || event.type === 'ShellOutputRecorded'
-      if (isOutput && wanted && output.length < limit) output.push(terminalOutputOf(event))
-      if (event.type === 'MessageTextRecorded' && event.data.executionId === executionId)
-        deltas.push(messageDeltaOf(event))
-    }
-    const last = events.at(-1)
-    if (!last || last.revision === 0) break
-    from = last.revision - 1
-  }
-  return { output: output.reverse(), deltas: deltas.reverse(), version }
 }

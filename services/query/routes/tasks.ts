@@ -11,7 +11,7 @@ import {
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { artifactsForPullRequest } from '#platform/reads/artifacts.ts'
-import { presentTask, presentTasks } from '#platform/reads/present.ts'
+import { presentTask } from '#platform/reads/present.ts'
 import { changedFilesOf, proposalFor, recordedFilesOf } from '#platform/reads/pullRequestProposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/reads/documentPages.ts'
@@ -35,7 +35,7 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     const { shown, next } = await pageAfter(query, (page) =>
       services.documents.find(tasksView, { where, ...page }),
     )
-    return { tasks: await presentTasks(services, shown), next }
+    return services.taskTexts.list(shown, next)
   }),
   route(getTask, signedIn, fresh, ownTask, async ({ task }, services) => ({
     task: await presentTask(services, task),

@@ -1,0 +1,79 @@
+/** The answers with a task's latest terminal output. The last answers are kept as JSON, and hold until something is appended to their streams. */
+import { LRUCache } from 'lru-cache'
+import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
+import type { getTerminal, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
+import { comparePositions } from '#domain/kernel/event.ts'
+import { terminalStream } from '#domain/kernel/streams.ts'
+import type { TaskDocument } from '#domain/views/tasks.ts'
+import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
+import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import type { JsonText } from '#platform/http/route.ts'
+
+type Answer = AnswerOf<typeof getTerminal>
+type Page = Pick<QueryOf<typeof getTerminal>, 'limit' | 'before'>
+
+export interface TerminalTexts {
+  of(task: Pick<TaskDocument, 'id' | 'execution'>, page: Page): Promise<JsonText<Answer>>
+}
+
+const pageLength = 500
+/** The total length of the kept answers, in bytes. */
+const keptBytes = 4_000_000
+
+/** The hash of a stream's last event stands for the whole stream, because each event has the hash of the one before it. */
+interface Kept {
+  readonly lastHash: string
+  readonly bytes: Buffer
+}
+
+export function terminalTexts({ log }: { readonly log: EventLog }): TerminalTexts {
+  const kept = new LRUCache<string, Kept>({
+    maxSize: keptBytes,
+    sizeCalculation: ({ bytes }) => bytes.length,
+  })
+  return {
+    async of(task, page) {
+      const stream = terminalStream(task.id)
+      const executionId = task.execution?.id ?? ''
+      const key = [stream, executionId, page.limit, page.before].join(' ')
+      const known = kept.get(key)
+      if (known !== undefined && known.lastHash === (await log.headOf(stream)).hash) return known.bytes
+      const { lastHash, ...answer } = await latestOutput(log, stream, executionId, page)
+      const bytes = Buffer.from(JSON.stringify(answer satisfies Answer))
+      kept.set(key, { lastHash, bytes })
+      return bytes
+    },
+  }
+}
+
+/**
+ * The latest output, read backwards from the terminal's stream, so that not the whole stream must be read. Messages that the running execution is
+ * still writing are included as deltas. Finished messages are in the chat.
+ */
+async function latestOutput(
+  log: EventLog,
+  stream: string,
+  executionId: string,
+  { limit = pageLength, before }: Page,
+): Promise<Answer & { readonly lastHash: string }> {
+  const output: TerminalOutput[] = []
+  const deltas: MessageDelta[] = []
+  let version = -1
+  let lastHash = ''
+  let from: number | 'end' = 'end'
+  while (output.length < limit) {
+    const events = await log.readBackwards(stream, from, pageLength)
+    for (const event of events) {
+      if (event.revision > version) [version, lastHash] = [event.revision, event.meta.hash]
+      const wanted = before === undefined || comparePositions(event.position, before) < 0
+      const isOutput = event.type === 'TerminalOutputRecorded' || event.type === 'ShellOutputRecorded'
+      if (isOutput && wanted && output.length < limit) output.push(terminalOutputOf(event))
+      if (event.type === 'MessageTextRecorded' && event.data.executionId === executionId)
+        deltas.push(messageDeltaOf(event))
+    }
+    const last = events.at(-1)
+    if (!last || last.revision === 0) break
+    from = last.revision - 1
+  }
+  return { output: output.reverse(), deltas: deltas.reverse(), version, lastHash }
+}
