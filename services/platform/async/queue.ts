@@ -21,12 +21,9 @@ export function serializeByKey(): SerializeByKey {
   const queues = new Map<string | number, Promise<unknown>>()
   return (key, work) => {
     const done = (queues.get(key) ?? Promise.resolve()).then(work)
-    const settled = done.then(
-      () => undefined,
-      () => undefined,
-    )
+    const leave = () => void (queues.get(key) === settled && queues.delete(key))
+    const settled = done.then(leave, leave)
     queues.set(key, settled)
-    void settled.then(() => queues.get(key) === settled && queues.delete(key))
     return done
   }
 }

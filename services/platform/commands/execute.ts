@@ -120,7 +120,7 @@ async function execute<State, Command, E extends DomainEvent>(
   stream: string,
   command: Command,
   cause: Cause,
-  admit: Admit<E> = async () => () => undefined,
+  admit: Admit<E> | undefined,
 ): Promise<Executed<State>> {
   // The cached state is tried first, without reading the log. If it is outdated, the append ends as a conflict; whatever appends nothing is decided
   // again on the newest state.
@@ -136,7 +136,8 @@ async function execute<State, Command, E extends DomainEvent>(
     if (earlier !== undefined) return { state, head, position: earlier, repeated: true, events: [] }
     if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
     if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
-    const result = await appendAdmitted(admit, decision, () => on.log.append(stream, head, decision, cause))
+    const append = () => on.log.append(stream, head, decision, cause)
+    const result = await (admit ? appendAdmitted(admit, decision, append) : append())
     if (result.kind === 'conflict') continue
     const { events } = result
     const after = advance(on, decider, stream, snapshot, events)

@@ -225,16 +225,15 @@ async function append(
     cause,
   )
   if (result.kind === 'conflict') return result
-  const stored = linked.map((event, index): StoredEvent => ({
-    ...event,
-    position: positionAt(result.positions, index),
-  }))
-  for (const { revision, type } of stored) log.bus.publish('appended', { stream, revision, type })
-  const last = stored.at(-1)
+  for (const { revision, type } of linked) log.bus.publish('appended', { stream, revision, type })
+  const last = linked.at(-1)
   return {
     kind: 'appended',
-    // The caller has the content already, so it is not decrypted again.
-    events: stored.map((event, index) => ({ ...event, ...contentOf(events[index]) }) as AnyRecorded),
+    events: linked.map((event, index) => {
+      const position = positionAt(result.positions, index)
+      // The caller has the content already, so it is not decrypted again.
+      return { ...event, ...contentOf(events[index]), position } as AnyRecorded
+    }),
     head: last ? { revision: last.revision, hash: last.meta.hash } : head,
   }
 }
@@ -315,7 +314,7 @@ function checkLinks(events: readonly StoredEvent[], from?: number): void {
 }
 
 /** Retries work while an engine is unavailable, for at most `patienceMs`. The work must be repeatable, such as an append with the same ids. */
-export async function retryWhileUnavailable<T>(
+export function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   { patienceMs = usualPatienceMs }: Pick<Cause, 'patienceMs'>,
 ): Promise<T> {
