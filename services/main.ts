@@ -29,7 +29,8 @@ interface Running {
   stop(): Promise<void>
 }
 
-const drainMs = 9_000
+/** How long all parts have to stop, beside the time that runs may go on. */
+const stopMs = 9_000
 const readableWithinMs = 5_000
 const betweenLooksMs = 20
 
@@ -300,7 +301,7 @@ async function main(): Promise<void> {
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect here.`)
   // Signals are handled from here on, so that a start can be aborted in an orderly way.
-  const asked = askedToStop()
+  const asked = askedToStop(stopMs + config.drainMs)
   const [{ openEngines, openReadModels }, { logger }] = await Promise.all([
     import('#platform/compose.ts'),
     import('#platform/log.ts'),
@@ -416,13 +417,13 @@ async function recordApp({ services, codeHost }: Config, engines: Engines): Prom
   )
 }
 
-/** Resolves at the first SIGTERM or Ctrl-C. From then on, the process has `drainMs` to end in order. */
-function askedToStop(): Promise<void> {
+/** Resolves at the first SIGTERM or Ctrl-C. From then on, the process has this many milliseconds to end in order. */
+function askedToStop(endMs: number): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
       resolve()
       // Ends the process even if work is unfinished: the next start finds that work in the log.
-      setTimeout(() => process.exit(0), drainMs).unref()
+      setTimeout(() => process.exit(0), endMs).unref()
     }
     process.on('SIGTERM', stop)
     process.on('SIGINT', stop)

@@ -5,6 +5,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { codeHostAddresses, knownAddressForCodeHost, noreplyDomainOf } from '#platform/config/addresses.ts'
 import type { Config } from '#platform/config/config.ts'
 import { checkImage } from '#platform/images/reencode.ts'
@@ -57,7 +58,7 @@ import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
 import { openWorkspaces } from './workspace/workspaces.ts'
 
 export interface RunningRunner {
-  /** Stops taking jobs, ends running jobs and records their end. Nothing that the runner has started is left. */
+  /** Stops taking jobs, ends running jobs after the time that they may go on, and records their end. Nothing that the runner has started is left. */
   stop(): Promise<void>
   /** Sentences about what the runner's sandboxes lack, and how their memory is counted. */
   readonly ofSandboxes: readonly string[]
@@ -118,9 +119,14 @@ export async function startRunner(
     workspaceLimit: deps.limit.says,
     sandboxPorts: base.sandboxPorts,
     async stop() {
+      const stopped = stopWorking()
+      if (config.drainMs > 0) {
+        // Otherwise the next turns of its tasks would wait for this runner until all others have ended.
+        presence.leave()
+        await withinOr(config.drainMs, stopped, undefined)
+      }
       stopAnswering()
       await base.shells.close()
-      const stopped = stopWorking()
       base.runs.stopAll('stopping')
       await stopped
       await stopRestoring()

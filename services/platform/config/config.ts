@@ -216,6 +216,8 @@ function limitsOf(values: Variables) {
       day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },
       prices: values.MODEL_PRICES ?? {},
     },
+    /** How long runs may go on once their runner is told to stop, in milliseconds. */
+    drainMs: values.DRAIN_SECONDS * 1_000,
     /** The number of runs per runner, and time limits within a run, in milliseconds. */
     runs: {
       atOnce: values.RUNS_AT_ONCE,

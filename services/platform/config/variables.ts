@@ -215,6 +215,10 @@ export const variables = {
     count.min(1, { error: 'is at least 1' }).max(576, { error: 'is at most 576' }).default(24),
     'how long an agent waits for a person to answer it; its turn ends then, and an answer starts the next (24)',
   ],
+  DRAIN_SECONDS: [
+    count.max(86_400, { error: 'is at most 86400' }).default(0),
+    'how long the runs of a runner that is told to stop may go on, while it takes no new ones; 0: they end at once (0)',
+  ],
   RUN_SECONDS: [
     count.min(1, { error: 'is at least 1' }).default(7_200),
     'a turn or command that takes longer is stopped (7200)',

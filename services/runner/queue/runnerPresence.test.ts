@@ -53,6 +53,12 @@ describe('a runner tells', () => {
     expect(said('me').map((told) => told.agents)).toEqual([[], [claude]])
   })
 
+  test('that it is leaving, at once and from then on', () => {
+    presence.leave()
+    pass(1_000)
+    expect(said('me').map(({ isLeaving }) => isLeaving)).toEqual([undefined, true, true])
+  })
+
   test('nothing more once it is stopped', () => {
     presence.stop()
     pass(10_000)
@@ -197,6 +203,15 @@ describe('another runner', () => {
     expect(presence.statusOf('other', 30_000)).toBe('there')
     pass(30_000)
     expect(presence.statusOf('other', 30_000)).toBe('gone')
+  })
+
+  test('that leaves is gone for the next jobs of its tasks, and what it still runs is running', () => {
+    other(job)
+    bus.publish('runner', { runnerId: 'other', isLeaving: true, notices: [], agents: [], jobs: [job] })
+    expect(presence.statusOf('other', 30_000)).toBe('gone')
+    expect(presence.whereabouts(job)).toBe('running')
+    other()
+    expect(presence.statusOf('other', 30_000)).toBe('there')
   })
 
   test('is not taken for gone by one that has not heard itself for as long', () => {

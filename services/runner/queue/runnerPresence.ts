@@ -14,10 +14,12 @@ export interface RunnerPresence {
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
   /**
-   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute. `unknown` until this runner has received its own
-   * announcements for that time.
+   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute. One that is leaving is `gone`: it takes no more jobs.
+   * `unknown` until this runner has received its own announcements for that time.
    */
   statusOf(runnerId: string, heardWithinMs: number): 'there' | 'gone' | 'unknown'
+  /** Announces from now on that this runner takes no more jobs. */
+  leave(): void
   stop(): void
 }
 
@@ -52,21 +54,24 @@ export function startRunnerPresence(
   now: () => number = () => performance.now(),
 ): RunnerPresence {
   const running = new Set<string>()
-  const others = new Map<string, { jobs: ReadonlySet<string>; at: number }>()
+  const others = new Map<string, { jobs: ReadonlySet<string>; at: number; isLeaving: boolean }>()
+  let leaving: { isLeaving?: true } = {}
   let heardSince = Number.POSITIVE_INFINITY
   let heardLast = Number.NEGATIVE_INFINITY
 
   const unsubscribe = bus.subscribe('runner', (announced) => {
     const at = now()
     if (announced.runnerId !== runnerId) {
-      others.set(announced.runnerId, { jobs: new Set(announced.jobs), at })
+      const isLeaving = announced.isLeaving === true
+      others.set(announced.runnerId, { jobs: new Set(announced.jobs), at, isLeaving })
       return
     }
     if (at - heardLast > gapMs) heardSince = at
     heardLast = at
     for (const [id, other] of others) if (at - other.at > rememberedMs) others.delete(id)
   })
-  const announce = () => bus.publish('runner', { runnerId, notices, agents: agents(), jobs: [...running] })
+  const announce = () =>
+    bus.publish('runner', { runnerId, notices, agents: agents(), jobs: [...running], ...leaving })
   const heartbeat = setInterval(announce, heartbeatIntervalMs)
   announce()
 
@@ -77,7 +82,7 @@ export function startRunnerPresence(
     running,
     statusOf(id, heardWithinMs) {
       const other = others.get(id)
-      if (other && now() - other.at <= heardWithinMs) return 'there'
+      if (other && now() - other.at <= heardWithinMs) return other.isLeaving ? 'gone' : 'there'
       return hasHeardFor(heardWithinMs) ? 'gone' : 'unknown'
     },
     whereabouts(jobId) {
@@ -87,6 +92,10 @@ export function startRunnerPresence(
       for (const { jobs, at: heard } of others.values())
         if (at - heard <= silentMs && jobs.has(jobId)) return 'running'
       return hasHeardFor(silentMs) ? 'nowhere' : 'unknown'
+    },
+    leave() {
+      leaving = { isLeaving: true }
+      announce()
     },
     stop() {
       clearInterval(heartbeat)
