@@ -44,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           isolate: false,
-          include: ['services/**/*.test.ts', 'tests/{scripts,report}/**/*.spec.{js,ts}'],
+          include: ['services/**/*.test.ts', 'tests/{scripts,report,deploy}/**/*.spec.{js,ts}'],
           exclude: [...configDefaults.exclude, ...outside],
         },
       },
