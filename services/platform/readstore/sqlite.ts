@@ -69,7 +69,7 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
   /**
-   * The documents that were read last, by table and id. They are read from the file each time, and only parsed again when their texts have changed: so
+   * The documents that were read or written last, by table and id. They are read from the file each time, and only parsed again when their texts have changed: so
    * readers get the same object for the same document.
    */
   readonly parsed: LRUCache<string, { readonly body: string; readonly document: Document }>
@@ -138,11 +138,14 @@ function write(
   name: string,
   id: string,
   position: Position,
-  body: string | null,
+  document: Document | null,
 ): void {
   const table = tableFor(store, name)
+  const body = document && JSON.stringify(document)
+  const key = keyOf(tableOf(name), id)
   // Replaced and removed documents leave the memory as they leave the file.
-  store.parsed.delete(keyOf(tableOf(name), id))
+  if (document === null || body === null) store.parsed.delete(key)
+  else store.parsed.set(key, { body, document })
   const values = [id, ordered(position), body]
   if (store.replacesFirst && body !== null && prepared(store, replaceSql(table)).run(...values).changes > 0)
     return
@@ -185,7 +188,7 @@ async function applyChanges(
       const name = storedAs(store, change.collection)
       switch (change.kind) {
         case 'put':
-          write(store, name, change.document.id, change.position, JSON.stringify(change.document))
+          write(store, name, change.document.id, change.position, change.document)
           break
         case 'remove':
           write(store, name, change.id, change.position, null)
