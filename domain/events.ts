@@ -28,7 +28,7 @@ export type DomainEvent =
   | DeliveryEvent
   | SealEvent
 
-type AnyKind = Pick<
+export type AnyKind = Pick<
   EventKind<string, z.ZodType, z.ZodType>,
   'type' | 'version' | 'data' | 'content' | 'upcasts'
 >

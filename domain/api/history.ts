@@ -10,7 +10,7 @@ export const historyRoutes = {
 } as const satisfies Routes
 
 /** The most events that one page of a history has. */
-export const historyPageSize = 1_000
+export const historyPageSize = 4_000
 
 /** The most sizes of the log for which one request for an audit bundle can demand proofs. */
 export const mostSizesAsked = 50

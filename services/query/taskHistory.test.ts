@@ -70,6 +70,17 @@ test.each([1, 2, 3, 1_000])('in pages of %i it is the same history', async (limi
   expect({ total, missing, next }).toEqual({ total: 6, missing: [], next: '3.3' })
 })
 
+test('in pages of any size it is the same history, however its two streams are mixed', async () => {
+  let happened = 0
+  for (const printed of [0, 3, 0, 0, 5, 1, 0, 9]) {
+    await happens(`step ${happened}`)
+    for (let piece = 0; piece < printed; piece += 1) await prints('a', Math.max(0, happened - (piece % 2)))
+    happened += 1
+  }
+  const { moments } = await wholeHistory(1_000)
+  for (let limit = 1; limit < 12; limit += 1) expect((await wholeHistory(limit)).moments).toEqual(moments)
+})
+
 test('what happens after the last page comes with the next', async () => {
   await happens('one')
   const first = await historyPage(log, id, { limit: 10 })

@@ -1,4 +1,5 @@
 /** Reads a page of a task's history from the log. */
+import { setImmediate as otherWork } from 'node:timers/promises'
 import type { UnreadableReason } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import {
@@ -13,6 +14,8 @@ import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 
+/** The most events that are decrypted in one go. Other requests get their turn in between. */
+const maxAtOnce = 250
 /** The most UTF-16 code units of all texts in a page, which always has at least one event. */
 const maxCharacters = 2_000_000
 
@@ -39,16 +42,15 @@ export async function historyPage(
   { after, limit }: { readonly after?: string | undefined; readonly limit: number },
 ): Promise<HistoryPage> {
   const [taskFrom = 0, terminalFrom = 0] = (after ?? '0.0').split('.').map(Number)
+  const half = Math.ceil(limit / 2)
   // The terminal is read first. So the task's events that the terminal's events follow are already in the log when the task's stream is read.
-  const terminal = await readable(log, terminalStream(taskId), terminalFrom, limit)
-  const task = await readable(log, taskStream(taskId), taskFrom, limit)
-  const items = firstOf(
-    merged(
-      task.events.filter(isTaskEvent).map((event): TaskEventItem => ({ kind: 'event', event })),
-      knownFollowers(terminal.events, task, limit),
-    ),
-    limit,
-  )
+  const terminal = await readable(log, terminalStream(taskId), terminalFrom, half, terminalItemsOf)
+  // If the terminal has more events, then the task's events after those that were read are for the next page.
+  const followed =
+    terminal.read < half ? Infinity : terminal.items.reduce((last, item) => Math.max(last, item.follows), 0)
+  const wanted = Math.min(half, followed - taskFrom + 1)
+  const task = await readable(log, taskStream(taskId), taskFrom, wanted, taskItemsOf)
+  const items = firstOf(merged(task.items, knownFollowers(terminal.items, task, half)), limit)
   const shown = { task: taskFrom, terminal: terminalFrom }
   for (const { kind } of items) shown[kind === 'event' ? 'task' : 'terminal'] += 1
   const heads = await Promise.all(
@@ -63,51 +65,74 @@ export async function historyPage(
     ...(task.flaw ? [{ stream: 'task' as const, ...task.flaw }] : []),
     ...(terminal.flaw ? [{ stream: 'terminal' as const, ...terminal.flaw }] : []),
   ]
-  const read = task.events.length + terminal.events.length
+  const read = task.read + terminal.read
   return {
     items,
     next: `${shown.task}.${shown.terminal}`,
-    more: items.length < read || task.events.length === limit || terminal.events.length === limit,
+    more: items.length < read || task.read === half || terminal.read === half,
     total: heads.reduce((sum, { revision }) => sum + revision + 1, 0),
     missing,
   }
 }
 
-interface Read {
-  readonly events: readonly AnyRecorded[]
+interface Read<Item> {
+  readonly items: readonly Item[]
+  /** The number of events from which the items were made. */
+  readonly read: number
   /** Why the next event of the stream cannot be read; `null` if it can. */
   readonly flaw: Omit<Missing, 'stream'> | null
 }
 
-/** The events of a stream from `from` on, up to the first unreadable event. */
-async function readable(log: Log, stream: string, from: number, limit: number): Promise<Read> {
-  let flaw: Read['flaw'] = null
-  let readLimit = limit
-  while (readLimit > 0) {
+/** The items of a stream's events from `from` on, up to the first unreadable event. */
+async function readable<Item>(
+  log: Log,
+  stream: string,
+  from: number,
+  limit: number,
+  itemsOf: (event: AnyRecorded) => readonly Item[],
+): Promise<Read<Item>> {
+  const items: Item[] = []
+  let flaw: Read<Item>['flaw'] = null
+  let read = 0
+  for (let most = limit; read < most;) {
+    const atOnce = Math.min(maxAtOnce, most - read)
     try {
-      return { events: await log.read(stream, from, readLimit), flaw }
+      const events = await log.read(stream, from + read, atOnce)
+      for (const event of events) items.push(...itemsOf(event))
+      read += events.length
+      if (events.length < atOnce) break
+      await otherWork()
     } catch (fault) {
       if (!(fault instanceof UnreadableEvent)) throw fault
       const { revision } = fault.event
       flaw = { revision, reason: fault.reason }
-      readLimit = Math.min(readLimit - 1, revision - from)
+      most = Math.min(read + atOnce - 1, revision - from)
     }
   }
-  return { events: [], flaw }
+  return { items, read, flaw }
 }
 
-/** Those of `events`, the terminal's events, that follow events of the task which `task` has. The other terminal events are for the next page. */
-function knownFollowers(events: readonly AnyRecorded[], task: Read, limit: number): readonly TerminalItem[] {
-  const last = task.events.length < limit ? Infinity : (task.events.at(-1)?.revision ?? Infinity)
-  return events
-    .flatMap((event) =>
-      event.type === 'TerminalOutputRecorded' ||
-      event.type === 'ShellOutputRecorded' ||
-      event.type === 'MessageTextRecorded'
-        ? [terminalItemOf(event)]
-        : [],
-    )
-    .filter(({ follows }) => follows <= last)
+function taskItemsOf(event: AnyRecorded): readonly TaskEventItem[] {
+  return isTaskEvent(event) ? [{ kind: 'event', event }] : []
+}
+
+function terminalItemsOf(event: AnyRecorded): readonly TerminalItem[] {
+  return event.type === 'TerminalOutputRecorded' ||
+    event.type === 'ShellOutputRecorded' ||
+    event.type === 'MessageTextRecorded'
+    ? [terminalItemOf(event)]
+    : []
+}
+
+/** The terminal's items before the first one that follows an event of the task which was not read. The others are for the next page. */
+function knownFollowers(
+  items: readonly TerminalItem[],
+  task: Read<TaskEventItem>,
+  limit: number,
+): readonly TerminalItem[] {
+  const last = task.read < limit ? Infinity : (task.items.at(-1)?.event.revision ?? Infinity)
+  const unknown = items.findIndex(({ follows }) => follows > last)
+  return unknown < 0 ? items : items.slice(0, unknown)
 }
 
 function firstOf(items: readonly HistoryItem[], limit: number): HistoryItem[] {

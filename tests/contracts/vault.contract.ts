@@ -71,6 +71,23 @@ export function vaultContract(name: string, open: () => Promise<OpenVault>): voi
       expect(text(await vault.open(scope, 'c', sealed))).toBe('what a person wrote')
     })
 
+    test('pieces of one scope open together, and one that was changed does not keep the others from it', async () => {
+      const sealed = await vault.seal(scope, 'c', words)
+      const [whole, cut] = [
+        { context: 'c', sealed },
+        { context: 'c', sealed: sealed.subarray(1) },
+      ]
+      const [first, second, third] = await vault.openAll(scope, [whole, cut, whole])
+      expect([first, third].map((piece) => piece instanceof Uint8Array && text(piece))).toEqual([
+        'what a person wrote',
+        'what a person wrote',
+      ])
+      expect(second).toBeInstanceOf(CannotOpen)
+      await expect(vault.openAll('task:never used', [whole])).rejects.toThrow(KeyMissing)
+      await vault.destroy(scope)
+      expect(await vault.openAll(scope, [whole, cut])).toEqual([undefined, undefined])
+    })
+
     test('after its key was destroyed nothing of a scope opens, and nothing more is sealed for it', async () => {
       const sealed = await vault.seal(scope, 'c', words)
       await vault.putSecret(scope, 'TOKEN', 'secret')

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { backOff, retry } from '#platform/async/retry.ts'
-import { eventKinds, type DomainEvent } from '#domain/events.ts'
+import { eventKinds, type AnyKind, type DomainEvent } from '#domain/events.ts'
 import { lifted } from '#domain/kernel/event.schema.ts'
 import type { Actor, AnyEvent, Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
@@ -20,7 +20,7 @@ import {
   type ReadStream,
 } from '#platform/ports/eventStore.ts'
 import { CannotOpen, EngineUnavailable, RemovedStream } from '#platform/ports/faults.ts'
-import type { Vault } from '#platform/ports/vault.ts'
+import type { Opened, Vault } from '#platform/ports/vault.ts'
 import { bytesOf, digestsOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
 
 /** The last event of a stream, on which the next append builds. */
@@ -123,40 +123,58 @@ async function seal(log: LogEngines, stream: string, eventId: string, content: u
   return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
 }
 
-async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
-  if (isDamaged(event)) throw new UnreadableEvent(event, event.damage)
+async function open(log: LogEngines, record: LogRecord): Promise<AnyRecorded> {
+  const [event] = await openAll(log, undamaged([record]))
+  if (event === undefined) throw new Error('Opening lost an event.')
+  return event
+}
+
+/** Decrypts events of one stream. Events of unknown kinds and of newer versions are refused without a key, because their keys may be unknown too. */
+async function openAll(log: LogEngines, events: readonly StoredEvent[]): Promise<readonly AnyRecorded[]> {
+  const known = events.map((event) => ({ event, kind: kindOf(event) }))
+  const pieces = events.flatMap(({ stream, id, content }) =>
+    content === null ? [] : [{ context: contentContext(stream, id), sealed: Buffer.from(content, 'base64') }],
+  )
+  const first = events.find(({ content }) => content !== null)
+  const opened =
+    first === undefined
+      ? []
+      : await log.vault.openAll(scopeOfStream(first.stream), pieces).catch((fault: unknown) => {
+          throw fault instanceof CannotOpen ? new UnreadableEvent(first, 'cannot_be_opened', fault) : fault
+        })
+  let next = 0
+  return known.map(({ event, kind }) =>
+    recordedOf(event, kind, event.content === null ? undefined : opened[next++]),
+  )
+}
+
+function kindOf(event: StoredEvent): AnyKind {
   const kind = eventKinds.get(event.type)
-  if (!kind || event.version > kind.version) {
-    // An event of a newer version must match its hash too.
-    if (digestsOf(event).hash !== event.meta.hash) throw new UnreadableEvent(event, 'changed')
-    throw new UnreadableEvent(event, kind ? 'newer_version' : 'unknown_kind')
-  }
-  const content = await openContent(log, event).catch((fault: unknown) => {
-    throw fault instanceof CannotOpen ? new UnreadableEvent(event, 'cannot_be_opened', fault) : fault
-  })
+  if (kind && event.version <= kind.version) return kind
+  // An event of a newer version must match its hash too.
+  if (digestsOf(event).hash !== event.meta.hash) throw new UnreadableEvent(event, 'changed')
+  throw new UnreadableEvent(event, kind ? 'newer_version' : 'unknown_kind')
+}
+
+function recordedOf(event: StoredEvent, kind: AnyKind, opened: Opened): AnyRecorded {
+  const { id, stream, revision, position, type, at, meta } = event
+  const content = contentOpened(event, opened)
   try {
     const form = lifted(kind, event.version, { data: event.data, content })
-    const parsed = {
-      data: kind.data.parse(form.data),
-      content: form.content === null ? null : kind.content.parse(form.content),
-    }
+    const { version } = kind
+    const data = kind.data.parse(form.data)
+    const parsed = form.content === null ? null : kind.content.parse(form.content)
     // The cast holds because the event was just parsed with the schema of its type.
-    return { ...event, ...parsed, version: kind.version } as AnyRecorded
+    return { id, stream, revision, position, type, version, at, data, content: parsed, meta } as AnyRecorded
   } catch (fault) {
     throw new UnreadableEvent(event, 'wrong_shape', fault)
   }
 }
 
-async function openContent(log: LogEngines, event: StoredEvent): Promise<unknown> {
-  if (event.content === null) return null
-  const context = contentContext(event.stream, event.id)
-  const plain = await log.vault.open(
-    scopeOfStream(event.stream),
-    context,
-    Buffer.from(event.content, 'base64'),
-  )
-  if (plain === undefined) return null
-  const { success, data } = SaltedContent.safeParse(jsonOf(plain))
+function contentOpened(event: StoredEvent, opened: Opened): unknown {
+  if (opened instanceof CannotOpen) throw new UnreadableEvent(event, 'cannot_be_opened', opened)
+  if (!opened) return null
+  const { success, data } = SaltedContent.safeParse(jsonOf(opened))
   if (!success) throw new UnreadableEvent(event, 'wrong_shape')
   return data.content
 }
@@ -246,7 +264,7 @@ async function readForwards(
 ): Promise<readonly AnyRecorded[]> {
   const events = undamaged(await stored(log, stream, { from, direction: 'forwards', limit }))
   checkLinks(events, from)
-  return Promise.all(events.map((event) => open(log, event)))
+  return openAll(log, events)
 }
 
 async function readBackwards(
@@ -260,7 +278,7 @@ async function readBackwards(
     await stored(log, stream, { from, direction: 'backwards', limit, ...(asOf && { asOf }) }),
   )
   checkLinks(events.toReversed(), events.length < limit ? 0 : undefined)
-  return Promise.all(events.map((event) => open(log, event)))
+  return openAll(log, events)
 }
 
 /** Why an event cannot be read, as the second half of a sentence that begins with the event. */

@@ -15,6 +15,27 @@ test('what was appended is an event, also with other spaces and escapes', () => 
   expect(recordOfText({ ...row, data: ` ${JSON.stringify(braces)}` })).toMatchObject({ data: braces })
 })
 
+test('the usual form of the metadata is read as any other form is', () => {
+  const content = { sealed: 'c'.repeat(64), commitment: 'd'.repeat(64) }
+  for (const changed of [
+    { actor: { kind: 'user', userId: 'ada' }, causationId: 'cause', follows: null, content: null, prev: '' },
+    { actor: { kind: 'system', service: 'runner' }, causationId: null, follows: 120, content, prev: hash },
+    { commandId: 'with "quotes" and \\', follows: 0 },
+  ]) {
+    const changedMeta = { ...meta, ...changed }
+    const text = JSON.stringify(changedMeta)
+    expect(recordOfText({ ...row, meta: text })).toEqual(recordOfText({ ...row, meta: ` ${text}` }))
+    expect(recordOfText({ ...row, meta: text })).toMatchObject({ meta: changedMeta })
+  }
+  for (const refused of [{ hash: hash.toUpperCase() }, { prev: 'b' }, { follows: -1 }, { follows: 0.5 }])
+    expect(recordOfText({ ...row, meta: JSON.stringify({ ...meta, ...refused }) })).toMatchObject({
+      damage: 'wrong_envelope',
+    })
+  expect(recordOfText({ ...row, meta: row.meta.replace(/"follows":\w+/, '"follows":007') })).toMatchObject({
+    damage: 'no_json',
+  })
+})
+
 // Holds findings 1.94.
 test('recorder M5: a name that occurs twice, at any depth, is damage', () => {
   const twice = (text: string) => text.replace('{', '{"revision":1,"hash":"x",')

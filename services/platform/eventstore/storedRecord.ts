@@ -31,17 +31,20 @@ const Envelope = z.object({
   type: z.string().min(1),
   version: z.int().positive(),
   at: z.iso.datetime(),
-  data: z.record(z.string(), z.unknown()),
   content: z.string().nullable(),
-  meta: EventMeta,
 })
 
-/** The event of a record with parsed facts and metadata, or the damaged record. */
-export function recordOf(unchecked: Unchecked): LogRecord {
+/** The event of a record with parsed facts and metadata, or the damaged record. `known` is the metadata if it was checked before. */
+export function recordOf(unchecked: Unchecked, known?: EventMeta): LogRecord {
   const { position, data } = unchecked
-  const { success, data: envelope } = Envelope.safeParse(unchecked)
-  if (!success || position === '0') return damaged(unchecked, 'wrong_envelope')
-  return isTooDeep(data) ? damaged({ ...unchecked, data: '' }, 'too_large') : { ...envelope, position, data }
+  const { data: envelope } = Envelope.safeParse(unchecked)
+  const meta = known ?? EventMeta.safeParse(unchecked.meta).data
+  const hasFacts = typeof data === 'object' && data !== null && !Array.isArray(data)
+  if (envelope === undefined || meta === undefined || !hasFacts || position === '0')
+    return damaged(unchecked, 'wrong_envelope')
+  if (isTooDeep(data)) return damaged({ ...unchecked, data: '' }, 'too_large')
+  const { id, stream, revision, type, version, at, content } = envelope
+  return { id, stream, revision, position, type, version, at, data, content, meta }
 }
 
 /** The event of a record with facts and metadata as JSON text, or the damaged record; `null` stands for a text that was too long to be read. */
@@ -49,17 +52,54 @@ export function recordOfText(
   row: Omit<Unchecked, 'data' | 'meta'> & { readonly data: string | null; readonly meta: string | null },
 ): LogRecord {
   if (row.data === null || row.meta === null) return damaged({ ...row, data: '', meta: '' }, 'too_large')
-  const data = jsonOf(row.data)
-  const meta = jsonOf(row.meta)
+  const known = metaInUsualForm(row.meta)
+  const isRepeated = row.data === latest.text
+  const data = isRepeated ? latest.data : jsonOf(row.data)
+  const meta = known ?? jsonOf(row.meta)
   if (data === undefined || meta === undefined) return damaged(row, 'no_json')
   try {
-    if (isAmbiguous(row.data, data) || isAmbiguous(row.meta, meta)) return damaged(row, 'repeated_name')
+    if (!isRepeated && isAmbiguous(row.data, data)) return damaged(row, 'repeated_name')
+    if (known === undefined && isAmbiguous(row.meta, meta)) return damaged(row, 'repeated_name')
   } catch (fault) {
     // The value is nested deeper than the stack allows.
     if (fault instanceof RangeError) return damaged(row, 'too_large')
     throw fault
   }
-  return recordOf({ ...row, data, meta })
+  if (row.data.length <= longestKept) latest = { text: row.data, data }
+  const { id, stream, revision, position, type, version, at, content } = row
+  return recordOf({ id, stream, revision, position, type, version, at, data, content, meta }, known)
+}
+
+/** The facts that were parsed last. Consecutive events often have the same ones: a program's pieces of output differ only in their content. */
+let latest: { readonly text: string; readonly data: unknown } = { text: '{}', data: {} }
+const longestKept = 1_000
+
+const name = String.raw`"([^"\\\u0000-\u001f]*)"`
+// Written out 64 times, because a counted repetition is slower, and every event that is read is matched.
+const hash = '[0-9a-f]'.repeat(64)
+const usualForm = new RegExp(
+  String.raw`^\{"actor":\{"kind":"(?:user","userId":${name}|system","service":${name})\},` +
+    `"commandId":${name},"correlationId":${name},"causationId":(?:null|${name}),` +
+    String.raw`"follows":(?:null|(0|[1-9]\d{0,14})),` +
+    String.raw`"content":(?:null|\{"sealed":"(${hash})","commitment":"(${hash})"\}),"prev":"(|${hash})","hash":"(${hash})"\}$`,
+)
+
+/** Metadata in exactly the form in which it is appended, which needs neither a parser nor another check; `undefined` for any other form. */
+function metaInUsualForm(text: string): EventMeta | undefined {
+  const found = usualForm.exec(text)
+  if (found === null) return undefined
+  const [, userId, service = '', commandId = '', correlationId = '', causationId, follows, ...hashes] = found
+  const [sealed, commitment = '', prev = '', hash = ''] = hashes
+  return {
+    actor: userId === undefined ? { kind: 'system', service } : { kind: 'user', userId },
+    commandId,
+    correlationId,
+    causationId: causationId ?? null,
+    follows: follows === undefined ? null : Number(follows),
+    content: sealed === undefined ? null : { sealed, commitment },
+    prev,
+    hash,
+  }
 }
 
 function damaged(unchecked: Unchecked, damage: DamageReason): DamagedRecord {

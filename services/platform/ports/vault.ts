@@ -2,6 +2,8 @@
  * Keys and secrets. A scope (`task:<id>`, `project:<id>`, `user:<id>`) has one data key, wrapped by the master key. Destroying it erases everything
  * that is encrypted under it, wherever the ciphertext is stored. Tested by `tests/contracts/vault.spec.ts`.
  */
+import type { CannotOpen } from './faults.ts'
+
 export interface Vault {
   /**
    * Encrypts with AES-256-GCM under the scope's key, which is created on first use. `context` is authenticated with the ciphertext and must be given
@@ -13,6 +15,8 @@ export interface Vault {
    * and `KeyMissing` when the scope has no key.
    */
   open(scope: string, context: string, sealed: Uint8Array): Promise<Uint8Array | undefined>
+  /** Like `open` for pieces of one scope, in their order, except that a piece that was changed gives its `CannotOpen` instead of throwing it. */
+  openAll(scope: string, pieces: readonly SealedPiece[]): Promise<readonly Opened[]>
   /** Destroys the scope's key and its secrets permanently. */
   destroy(scope: string): Promise<void>
   /** Stores a secret (a token, a project's variable) under a name in a scope, replacing an older one. */
@@ -29,6 +33,14 @@ export interface Vault {
   ready(): Promise<void>
   close(): Promise<void>
 }
+
+export interface SealedPiece {
+  readonly context: string
+  readonly sealed: Uint8Array
+}
+
+/** The plaintext of a piece; `undefined` when its key was destroyed. */
+export type Opened = Uint8Array | undefined | CannotOpen
 
 /** A data key, wrapped by the master key (`name` is `null`), or a secret, sealed under its scope's data key. A destroyed key is `null`. */
 export type VaultEntry =

@@ -5,16 +5,18 @@ import type { Collection, Db } from 'mongodb'
 import { z } from 'zod'
 import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted, isDuplicate, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
-import { CannotOpen, KeyDestroyed, KeyMissing, TooLarge, WrongMasterKey } from '../ports/faults.ts'
+import { CannotOpen, KeyDestroyed, TooLarge, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault, VaultEntry } from '../ports/vault.ts'
 import {
   checkPlace,
   keyBytes,
   keyPlace,
   openBytes,
+  openPieces,
   purposeKey,
   sealBytes,
   secretPlace,
+  usableKey,
   wrappingKey,
 } from './sealing.ts'
 import type { Place } from './sealing.ts'
@@ -80,6 +82,7 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
   return {
     seal: (scope, context, plain) => seal(vault, { scope, context }, plain),
     open: (scope, context, sealed) => open(vault, { scope, context }, sealed),
+    openAll: async (scope, pieces) => openPieces(await keyOf(vault, scope), scope, pieces),
     destroy: (scope) => destroyKey(vault, scope),
     putSecret: (scope, name, secret) => putSecret(vault, scope, name, secret),
     getSecret: async (scope, name) => (await findSecret(vault, scope, name))?.secret,
@@ -144,10 +147,8 @@ async function seal(vault: MongoVault, place: Place, plain: Uint8Array): Promise
 }
 
 async function open(vault: MongoVault, place: Place, sealed: Uint8Array): Promise<Uint8Array | undefined> {
-  const key = await keyOf(vault, place.scope)
-  if (key === 'destroyed') return undefined
-  if (key === 'none') throw new KeyMissing(`There is no key for ${place.scope}.`)
-  return openBytes(key, place, sealed)
+  const key = usableKey(await keyOf(vault, place.scope), place.scope)
+  return key && openBytes(key, place, sealed)
 }
 
 async function destroyKey(vault: MongoVault, scope: string): Promise<void> {

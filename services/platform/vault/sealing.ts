@@ -3,7 +3,8 @@
  * not stored.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
-import { CannotOpen } from '../ports/faults.ts'
+import { CannotOpen, KeyMissing } from '../ports/faults.ts'
+import type { Opened, SealedPiece } from '../ports/vault.ts'
 import { takeRandom } from '../randomPool.ts'
 
 /** The place that encrypted bytes are bound to. A scope contains no NUL, so scope and context cannot be confused. */
@@ -60,12 +61,38 @@ export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Ui
     .setAAD(boundTo(place))
     .setAuthTag(tag)
   try {
-    return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()])
+    const plain = decipher.update(sealed.subarray(headBytes))
+    // In this mode all of the plaintext comes from `update`; `final` checks the tag.
+    decipher.final()
+    return plain
   } catch (fault) {
     throw new CannotOpen(`What is sealed for ${place.scope} was changed, or sealed for another place.`, {
       cause: fault,
     })
   }
+}
+
+/** `Vault.openAll` under the key of the scope. */
+export function openPieces(
+  found: Uint8Array | 'none' | 'destroyed',
+  scope: string,
+  pieces: readonly SealedPiece[],
+): readonly Opened[] {
+  const key = usableKey(found, scope)
+  return pieces.map(({ context, sealed }) => {
+    try {
+      return key && openBytes(key, { scope, context }, sealed)
+    } catch (fault) {
+      if (fault instanceof CannotOpen) return fault
+      throw fault
+    }
+  })
+}
+
+/** The key that was found for a scope; `undefined` when it was destroyed. Throws `KeyMissing` when there is none. */
+export function usableKey(found: Uint8Array | 'none' | 'destroyed', scope: string): Uint8Array | undefined {
+  if (found === 'none') throw new KeyMissing(`There is no key for ${scope}.`)
+  return found === 'destroyed' ? undefined : found
 }
 
 /** 32 bytes by HKDF-SHA-256 without salt. */

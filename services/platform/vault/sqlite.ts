@@ -1,7 +1,7 @@
 /** The embedded vault: wrapped data keys and encrypted secrets in a SQLite file. */
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { CannotOpen, KeyDestroyed, KeyMissing, WrongMasterKey } from '../ports/faults.ts'
+import { CannotOpen, KeyDestroyed, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault, VaultEntry } from '../ports/vault.ts'
 import { openSqlite, type Sqlite } from '../engines/sqlite.ts'
 import {
@@ -9,9 +9,11 @@ import {
   keyBytes,
   keyPlace,
   openBytes,
+  openPieces,
   purposeKey,
   sealBytes,
   secretPlace,
+  usableKey,
   wrappingKey,
 } from './sealing.ts'
 import type { Place } from './sealing.ts'
@@ -81,6 +83,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
   return {
     seal: async (scope, context, plain) => seal(vault, { scope, context }, plain),
     open: async (scope, context, sealed) => open(vault, { scope, context }, sealed),
+    openAll: async (scope, pieces) => openPieces(keyOf(vault, scope), scope, pieces),
     destroy: (scope) => destroy(vault, scope),
     putSecret: async (scope, name, secret) => {
       vault.writeSecret.run(scope, name, seal(vault, secretPlace(scope, name), Buffer.from(secret, 'utf8')))
@@ -148,10 +151,8 @@ function newKey(vault: SqliteVault, scope: string): Uint8Array {
 }
 
 function open(vault: SqliteVault, place: Place, sealed: Uint8Array): Uint8Array | undefined {
-  const key = keyOf(vault, place.scope)
-  if (key === 'destroyed') return undefined
-  if (key === 'none') throw new KeyMissing(`There is no key for ${place.scope}.`)
-  return openBytes(key, place, sealed)
+  const key = usableKey(keyOf(vault, place.scope), place.scope)
+  return key && openBytes(key, place, sealed)
 }
 
 async function destroy(vault: SqliteVault, scope: string): Promise<void> {

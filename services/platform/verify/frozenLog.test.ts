@@ -6,6 +6,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/registry.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { eventLog } from '#platform/eventlog/eventLog.ts'
+import type { Vault } from '#platform/ports/vault.ts'
 import { readFrozenLog } from '../../../tests/server/frozenLog.ts'
 import { openTestEngines } from '../../../tests/server/engines.ts'
 import { storeOf } from '../../../tests/server/tampering.ts'
@@ -15,11 +16,13 @@ import { foldView } from '../../../tests/domain/fold.ts'
 const { events, contents, documents } = await readFrozenLog('v1')
 
 /** A vault that opens contents without keys, by the event's id at the end of the context. */
-const vault = {
-  open: async (_scope: string, context: string) => {
-    const plain = contents.get(context.slice(context.indexOf('#') + 1))
-    return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
-  },
+const vault: Pick<Vault, 'open' | 'openAll'> = {
+  open: async (_scope, context) => plainOf(context),
+  openAll: async (_scope, pieces) => pieces.map(({ context }) => plainOf(context)),
+}
+function plainOf(context: string): Uint8Array | undefined {
+  const plain = contents.get(context.slice(context.indexOf('#') + 1))
+  return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
 }
 
 describe('the log of version 1', () => {

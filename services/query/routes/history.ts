@@ -11,6 +11,7 @@ import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
+import { joined } from '#domain/history/joined.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -32,7 +33,8 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
   route(getTaskHistory, signedIn, fresh, ownTask, async ({ task, query, ...request }, services) => {
     const isFirst = query.after === undefined
     if (query.export !== undefined && isFirst) await exported('saved_replay', task, request, services)
-    return historyPage(services.log, task.id, query)
+    const page = await historyPage(services.log, task.id, query)
+    return query.pieces === 'joined' ? { ...page, items: [], joined: joined(page.items) } : page
   }),
   route(getRecordedChanges, signedIn, fresh, ownTask, async ({ task, query }, services) => {
     const changed = await changesAt(services, task.id, query.revision)

@@ -40,7 +40,9 @@ export const replay: Row = {
 
     const { client, seeded } = await openSeededProduct(scene)
     const task = `/api/tasks/${seeded.longTaskId}`
-    const page = await timed(() => wholeHistory((path) => client.ask({ method: 'GET', path }), task))
+    const ask = (path: string) => client.ask({ method: 'GET', path })
+    const page = await timed(() => wholeHistory(ask, task))
+    const joined = await timed(() => wholeHistory(ask, task, '&pieces=joined'))
     const live = await timed(async () => {
       const paths = [task, `${task}/chat`, `${task}/commands?limit=500`, `${task}/terminal?limit=5000`]
       const answers = await Promise.all(paths.map((path) => client.ask({ method: 'GET', path })))
@@ -69,6 +71,18 @@ export const replay: Row = {
         name: 'what that fetches',
         unit: 'MB',
         figure: page.result / megabyte,
+        floor: { name: "the live page's reads", figure: live.result / megabyte },
+      },
+      {
+        name: 'read again with joined pieces, as the replay reads it',
+        unit: 'ms',
+        figure: joined.ms,
+        floor: { name: "the live page's reads", figure: live.ms },
+      },
+      {
+        name: 'what that fetches',
+        unit: 'MB',
+        figure: joined.result / megabyte,
         floor: { name: "the live page's reads", figure: live.result / megabyte },
       },
     ]
@@ -155,11 +169,15 @@ async function timed<Result>(run: () => Promise<Result>) {
   return { result, ms: performance.now() - startedAt }
 }
 
-/** The total bytes of all pages. */
-async function wholeHistory(ask: (path: string) => Promise<string>, task: string): Promise<number> {
+/** The total bytes of all pages. `form` is a further part of the query. */
+async function wholeHistory(
+  ask: (path: string) => Promise<string>,
+  task: string,
+  form = '',
+): Promise<number> {
   let bytes = 0
   for (let after = '0.0', more = true; more;) {
-    const answer = await ask(`${task}/history?after=${after}`)
+    const answer = await ask(`${task}/history?after=${after}${form}`)
     bytes += answer.length
     const page: unknown = JSON.parse(answer)
     if (typeof page !== 'object' || page === null || !('next' in page) || !('more' in page))

@@ -211,9 +211,8 @@ async function readOn(session: Session): Promise<void> {
   if (session.reading) return
   session.reading = true
   if (session.view.read().load === 'failed') change(session, { load: 'loading', reason: '' })
-  for (let more = true; more;) {
-    session.stale = false
-    const page = await session.source.page(session.next, session.leaving.signal)
+  for (let coming: ReturnType<typeof nextPage> | null = nextPage(session); coming !== null;) {
+    const page: HistoryPage | { readonly reason: string } = await coming
     if (session.leaving.signal.aborted) return
     if ('reason' in page) {
       session.reading = false
@@ -221,15 +220,21 @@ async function readOn(session: Session): Promise<void> {
       if (session.view.read().load === 'loading') change(session, { load: 'failed', reason: page.reason })
       return
     }
-    more = page.more || session.stale
+    session.next = page.next
+    // The server prepares the next page while this one is folded.
+    coming = page.more || session.stale ? nextPage(session) : null
     takePage(session, page, !page.more)
   }
   session.reading = false
 }
 
+function nextPage(session: Session): ReturnType<HistorySource['page']> {
+  session.stale = false
+  return session.source.page(session.next, session.leaving.signal)
+}
+
 function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
   const { engine, times } = session
-  session.next = page.next
   const from = page.items.length === 0 ? times.length : engine.add(page.items)
   const items = engine.items()
   times.length = Math.min(times.length, from)

@@ -6,7 +6,8 @@ import { historyRoutes } from '#domain/api/history.ts'
 import type { getRecordedChanges, getTaskHistory } from '#domain/api/history.schema.ts'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
-import type { HistoryItem } from '#domain/history/item.ts'
+import type { HistoryItem, TaskEventItem } from '#domain/history/item.ts'
+import { separated, type JoinedItem } from '#domain/history/joined.ts'
 import { requestOf } from '../../../api/endpoint.ts'
 import { isRecord, readUncached } from '../readUncached.ts'
 import { texts } from './texts.ts'
@@ -54,12 +55,13 @@ export function serverSource(taskId: string): HistorySource {
     async page(after, signal, to) {
       const call = requestOf<typeof getTaskHistory>(historyRoutes.getTaskHistory, {
         params: { taskId },
-        query: { after, export: to },
+        query: { after, export: to, pieces: 'joined' },
         fallback: texts.notFetched,
       })
       const answer = await readUncached(call, signal)
       if ('reason' in answer) return answer
-      return isPage(answer.data) ? answer.data : { reason: texts.notFetched }
+      const { data } = answer
+      return isPage(data) ? { ...data, items: separated(data.joined) } : { reason: texts.notFetched }
     },
     async changes(revision) {
       const call = requestOf<typeof getRecordedChanges>(historyRoutes.getRecordedChanges, {
@@ -96,11 +98,15 @@ function imagesIn(answer: unknown): readonly ShownImage[] {
   return Array.isArray(images) ? images : []
 }
 
+interface JoinedPage extends Omit<HistoryPage, 'items'> {
+  readonly joined: readonly (TaskEventItem | JoinedItem)[]
+}
+
 /** Whether the answer is a page. The events in it come from our server and are folded like live events, so they are not checked. */
-function isPage(answer: unknown): answer is HistoryPage {
+function isPage(answer: unknown): answer is JoinedPage {
   return (
     isRecord(answer) &&
-    Array.isArray(answer['items']) &&
+    Array.isArray(answer['joined']) &&
     typeof answer['next'] === 'string' &&
     Array.isArray(answer['missing'])
   )
