@@ -1,7 +1,18 @@
 /** Writes the files that an agent finds in its private home, and chooses the instructions and commands for them. */
-import { constants } from 'node:fs'
-import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
+import {
+  chownSync,
+  closeSync,
+  constants,
+  fchownSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import type { HostUser } from '#platform/childProcess.ts'
 import type { OwnCommand } from '#domain/user/instructions.ts'
 import { noInstructions } from '#domain/views/instructions.ts'
@@ -36,7 +47,7 @@ interface NestedInstructions {
 
 /**
  * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no links in the home, and removes
- * a link that is in the way. Must not be called while the agent runs.
+ * a link that is in the way. Must not be called while the agent runs. Mostly synchronous, as each call takes microseconds and an agent waits for it.
  */
 export async function writeHome(
   home: string,
@@ -45,38 +56,41 @@ export async function writeHome(
   emptied: readonly string[] = [],
 ): Promise<void> {
   for (const folder of emptied) {
-    await makeFolders(home, dirname(folder), owner)
-    await rm(join(home, folder), { recursive: true, force: true })
+    makeFolders(home, dirname(folder), owner)
+    const path = join(home, folder)
+    if (lstatSync(path, { throwIfNoEntry: false })) await rm(path, { recursive: true, force: true })
   }
-  for (const file of files) {
+  for (const [index, file] of files.entries()) {
+    // A repository may bring hundreds of files, and other work must get its turn.
+    if (index % 20 === 19) await setImmediate()
     const path = join(home, file.path)
-    await makeFolders(home, dirname(file.path), owner)
-    const there = await lstat(path).catch(() => undefined)
+    makeFolders(home, dirname(file.path), owner)
+    const there = lstatSync(path, { throwIfNoEntry: false })
     const isPlain = there?.isFile() === true && there.nlink === 1
     if (isPlain && file.onlyOnce) continue
     if (!isPlain) await rm(path, { recursive: true, force: true })
-    const handle = await open(
+    const descriptor = openSync(
       path,
       constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
       file.isExecutable ? 0o700 : 0o600,
     )
     try {
-      await handle.writeFile(file.content)
-      if (owner !== undefined) await handle.chown(owner.uid, owner.gid)
+      writeFileSync(descriptor, file.content)
+      if (owner !== undefined) fchownSync(descriptor, owner.uid, owner.gid)
     } finally {
-      await handle.close()
+      closeSync(descriptor)
     }
   }
 }
 
-async function makeFolders(home: string, folder: string, owner: HostUser | undefined): Promise<void> {
+function makeFolders(home: string, folder: string, owner: HostUser | undefined): void {
   let path = home
   for (const name of folder.split('/').filter((part) => part !== '.')) {
     path = join(path, name)
-    const there = await lstat(path).catch(() => undefined)
+    const there = lstatSync(path, { throwIfNoEntry: false })
     if (there?.isDirectory()) continue
-    await rm(path, { force: true })
-    await mkdir(path, { mode: 0o700 })
-    if (owner !== undefined) await chown(path, owner.uid, owner.gid)
+    rmSync(path, { force: true })
+    mkdirSync(path, { mode: 0o700 })
+    if (owner !== undefined) chownSync(path, owner.uid, owner.gid)
   }
 }

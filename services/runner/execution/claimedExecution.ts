@@ -84,7 +84,7 @@ async function runInWorkspace(
 ): Promise<ExecutionOutcome> {
   const begunAt = Date.now()
   const { task, execution, fence } = claimed
-  const { workspace, access, settle } = input.prepared
+  const { workspace, access, settle, recorded } = input.prepared
   const treeGit = deps.treeGitFor(workspace)
   const { executionId } = fence
   const { agent } = execution
@@ -109,7 +109,7 @@ async function runInWorkspace(
     await tellOfRepository(deps, prepared)
     const setUp = await setUpWorkspace(deps, { ...prepared, projectId })
     if ('kind' in setUp) return setUp
-    const ready = setUp.ready.then((unready) => {
+    const ready = Promise.all([setUp.ready, recorded]).then(([unready]) => {
       if (!unready) markTouched(workspace)
       return unready
     })

@@ -267,7 +267,7 @@ async function run(
     await happened(...events)
     if (isLast && cut === 'the turn') cutOff()
   }
-  return executionWorkspace(deps, {
+  const found = await executionWorkspace(deps, {
     task: state,
     document,
     user: { id: userId(1), fullName: 'Ada', githubUsername: 'ada', githubId: null, email: null },
@@ -279,6 +279,8 @@ async function run(
     reporter: { report, delivered: async () => undefined, end: async () => undefined },
     stop: stopping(),
   })
+  if (found.kind === 'ready') await found.recorded
+  return found
 }
 
 const cuts = ['the session', 'the completion', 'the report', 'the turn'] as const

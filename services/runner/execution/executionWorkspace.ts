@@ -25,6 +25,8 @@ import { recordRestored, restoreTask } from './restore.ts'
 export interface ExecutionWorkspace extends ReadyWorkspace {
   /** The session that the agent resumes; `null` for a new session. */
   readonly session: string | null
+  /** Resolves when the workspace is recorded as prepared. No message may be delivered before. */
+  readonly recorded: Promise<void>
 }
 
 const restored = "This task's workspace was recreated with its work as of the last turn."
@@ -84,10 +86,14 @@ export async function executionWorkspace(
       )
   if (stage.kind === 'failed') return stage
   // A warm workspace that the task already had was reported by an earlier run.
-  if (!warm || document.workspace !== 'ready')
-    await reporter.report(preparedEvent(stage.workspace, fence.executionId))
+  const recorded =
+    warm && document.workspace === 'ready'
+      ? Promise.resolve()
+      : reporter.report(preparedEvent(stage.workspace, fence.executionId))
+  // The run awaits it later.
+  recorded.catch(() => undefined)
   const { resumes, ...ready } = stage
-  return { ...ready, session: resumes ? subject.session : null }
+  return { ...ready, session: resumes ? subject.session : null, recorded }
 }
 
 /** The workspace in which a warm agent of this task waits, or else the workspace that was prepared ahead for the task. */

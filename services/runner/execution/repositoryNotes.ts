@@ -2,8 +2,8 @@
  * Before the first run in a workspace, tells the person what the workspace lacks in comparison with an ordinary clone. Also fetches the submodules
  * that may be read.
  */
-import { existsSync } from 'node:fs'
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { existsSync, writeFileSync } from 'node:fs'
+import { chmod, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hooksNote } from '../agents/hooks.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -59,7 +59,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun<Command
     const why = await fetchChosen(deps, { ...prepared, submodule })
     if (why !== null) await run.output.note(`${namesOf([submodule])} was not fetched: ${why}\n`)
   }
-  await writeFile(notesWritten, '')
+  writeFileSync(notesWritten, '')
 }
 
 /** Sentences for the person about the repository, one for each fact of the survey. */

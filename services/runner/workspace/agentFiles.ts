@@ -1,6 +1,6 @@
 /** Handles files and folders that an agent may have written: reads them without following links, changes their owner, removes them. */
-import { constants } from 'node:fs'
-import { lchown, open, readdir, readlink, realpath } from 'node:fs/promises'
+import { constants, lchownSync, readdirSync } from 'node:fs'
+import { open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, type HostUser } from '#platform/childProcess.ts'
 
@@ -78,9 +78,9 @@ export async function giveTo({ uid, gid }: HostUser, dirs: readonly string[], pa
  * Makes a user the owner of a folder and of everything in it, without starting a process. The folder must have few files, and only files that we have
  * written.
  */
-export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void> {
-  const names = await readdir(dir, { recursive: true })
-  await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
+export function giveFew({ uid, gid }: HostUser, dir: string): void {
+  for (const name of ['.', ...readdirSync(dir, { encoding: 'utf8', recursive: true })])
+    lchownSync(join(dir, name), uid, gid)
 }
 
 /**

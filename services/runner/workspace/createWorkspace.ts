@@ -1,5 +1,6 @@
 /** Makes the workspace of a task from a mirror. */
-import { chmod, chown, lstat, mkdir } from 'node:fs/promises'
+import { chmodSync, chownSync, mkdirSync } from 'node:fs'
+import { chown, lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { giveTo } from './agentFiles.ts'
@@ -104,7 +105,7 @@ async function makeWorkspace(
   // The server may have begun or stopped using sandboxes since the home was made, so the home may need another owner.
   if (workspace.owner && kept.includes('home'))
     await giveTo(workspace.owner, [workspace.homeDir], request.path)
-  await makeFolders(request.root, task, workspace)
+  makeFolders(request.root, task, workspace)
   if (workspace.owner)
     await request.limit?.hold(request.taskId, workspace.owner, [workspace.dir, workspace.homeDir])
   request.onPlace?.(workspace)
@@ -115,9 +116,12 @@ async function makeWorkspace(
     makeAgentGit(workspace, request, commits),
   ])
   for (const one of made) if (one.status === 'rejected') throw one.reason
-  await copyIndex(workspace)
+  const origin = commits.pushedCommit === null ? 'base' : 'pushed'
+  await Promise.all([
+    copyIndex(workspace),
+    request.isToBeRestored ? undefined : markUntouched(workspace, origin),
+  ])
   if (request.isToBeRestored) return
-  await markUntouched(workspace, commits.pushedCommit === null ? 'base' : 'pushed')
   await completeWorkspace(request.root, workspace)
 }
 
@@ -133,7 +137,7 @@ export async function baseCommitsFor(
   }: Pick<PrepareRequest, 'baseBranch' | 'workingBranch' | 'startAt' | 'lastBase'>,
 ): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'> {
   const names = [baseBranch, ...branchCandidates(workingBranch)]
-  const written = await headsWritten(mirror.dir, names)
+  const written = headsWritten(mirror.dir, names)
   // If git does not store the refs in files, git is run to list them.
   const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
   if (startAt !== undefined && !(await hasCommit(git, mirror, startAt))) return 'no_such_commit'
@@ -192,18 +196,17 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
   return candidates.filter((_, index) => found[index]?.isSymbolicLink() === false)
 }
 
-async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
+/** Synchronous, as each call takes microseconds, and would otherwise wait for its turn. */
+function makeFolders(root: string, task: string, workspace: Workspace): void {
   // Other users may enter these folders but not list them: without a sandbox, the user of the tree must be able to enter.
   for (const dir of [join(root, 'tasks'), task]) {
-    await mkdir(dir, { recursive: true })
-    await chmod(dir, 0o711)
+    mkdirSync(dir, { recursive: true })
+    chmodSync(dir, 0o711)
   }
   const { dir: tree, homeDir, privateGitDir, owner } = workspace
-  await Promise.all([
-    mkdir(privateGitDir, { recursive: true, mode: 0o700 }),
-    ...[tree, homeDir].map(async (dir) => {
-      await mkdir(dir, { recursive: true, mode: 0o700 })
-      if (owner) await chown(dir, owner.uid, owner.gid)
-    }),
-  ])
+  mkdirSync(privateGitDir, { recursive: true, mode: 0o700 })
+  for (const dir of [tree, homeDir]) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    if (owner) chownSync(dir, owner.uid, owner.gid)
+  }
 }

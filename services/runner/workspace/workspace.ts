@@ -13,7 +13,7 @@
  *     asleep        written by an eviction, which keeps the home; names the commit that contained the whole tree,
  *                   until something else is restored
  */
-import { rmSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { lstat, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
@@ -195,8 +195,13 @@ const Marker = z.object({
 })
 
 async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefined> {
-  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(ifAbsent)
-  if (written === undefined) return undefined
+  // Synchronous, as it takes microseconds, and a run reads it several times before its agent starts.
+  let written: string
+  try {
+    written = readFileSync(join(task, 'ready.json'), 'utf8')
+  } catch (fault) {
+    return ifAbsent(fault)
+  }
   const marker = Marker.safeParse(parseJson(written))
   // The folder may have the only copy of somebody's work, so it is neither used nor replaced by a new workspace.
   if (!marker.success) throw new Error('ready.json of the workspace is damaged, or of a newer version')

@@ -2,7 +2,8 @@
  * The two git directories of a workspace: our own, with which the runner reads and publishes, and that of the agent, which is written once and never
  * read again.
  */
-import { chown, copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { chown, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { artifactFolder } from '#domain/api/artifacts.ts'
 import { giveFew } from './agentFiles.ts'
@@ -45,7 +46,7 @@ export async function makePrivateGit(
   { baseCommit, pushedCommit }: BaseCommits,
 ): Promise<void> {
   const { privateGitDir: gitDir, dir: workTree, branch, baseBranch, startCommit, owner } = workspace
-  await layOut(gitDir, {
+  layOut(gitDir, {
     branch,
     config: repositoryConfig,
     refs: [
@@ -73,7 +74,7 @@ export async function makeAgentGit(
 ): Promise<void> {
   const { dir: workTree, branch, baseBranch, startCommit, owner } = workspace
   const gitDir = join(workTree, '.git')
-  await layOut(gitDir, {
+  layOut(gitDir, {
     branch,
     config: `${repositoryConfig}${agentConfig(settings)}`,
     refs: [
@@ -84,9 +85,9 @@ export async function makeAgentGit(
   })
   await writeAlternates(gitDir, mirrorObjectsInSandbox)
   await copyShallow(workspace.mirrorDir, gitDir)
-  await mkdir(join(gitDir, 'info'))
-  await writeFile(join(gitDir, 'info', 'exclude'), `/${artifactFolder}/\n`)
-  if (owner) await giveFew(owner, gitDir)
+  mkdirSync(join(gitDir, 'info'))
+  writeFileSync(join(gitDir, 'info', 'exclude'), `/${artifactFolder}/\n`)
+  if (owner) giveFew(owner, gitDir)
 }
 
 const root: SandboxUser = { uid: 0, gid: 0 }

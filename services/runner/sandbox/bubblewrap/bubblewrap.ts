@@ -39,7 +39,7 @@ import type {
   SandboxSpec,
 } from '../port.ts'
 import { freeze, thaw, type Known } from './freeze.ts'
-import { birthOf, processTree } from '../processTree.ts'
+import { birthOf, fewProcesses } from '../processTree.ts'
 
 export interface BubblewrapOptions {
   /** The path of `bwrap`. */
@@ -374,7 +374,7 @@ async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
 /** The processes below the sandbox's first process, as soon as there are `count` of them; none if that takes longer than 10 s. */
 async function firstOnes(root: number, count: number, isOver: () => boolean): Promise<readonly Known[]> {
   for (let waitedMs = 0; waitedMs < 10_000 && !isOver(); waitedMs += 2) {
-    const [, ...below] = await processTree(root)
+    const [, ...below] = fewProcesses(root)
     if (below.length >= count) {
       const found = await Promise.all(below.map(async (pid) => ({ pid, birth: await birthOf(pid) })))
       return found.flatMap(({ pid, birth }) => (birth === undefined ? [] : [{ pid, birth }]))

@@ -22,7 +22,7 @@ export async function withSavedWork<T>(
     await mkdir(gitDir, { mode: 0o700 })
     // Makes refs to the commits that the mirror has. git then checks only the objects that are new in the bundle.
     const refs = began.map((commit, index) => [`refs/flightdeck/began/${index}`, commit] as const)
-    await layOut(gitDir, { branch: 'saved', config: repositoryConfig, refs })
+    layOut(gitDir, { branch: 'saved', config: repositoryConfig, refs })
     await writeAlternates(gitDir, mirror.objects)
     await copyShallow(mirror.dir, gitDir)
     const place = { privateGitDir: gitDir, mirrorDir: mirror.dir, startCommit: began[0] ?? null }

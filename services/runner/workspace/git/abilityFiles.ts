@@ -2,12 +2,11 @@
  * Reads the files of a repository that are for agents: skills, commands, subagents, rules, instructions and settings. They are read from a commit,
  * and never from a tree that an agent may have written to.
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { splitNul } from '../changes/indexDifferences.ts'
 import { namedOf } from '../names.ts'
 import type { Workspace } from '../workspace.ts'
 import { endedWell, gitOrThrow, type Git } from './git.ts'
+import { textWritten } from './refs.ts'
 
 export interface AbilityFile {
   /** The path relative to the repository. */
@@ -82,8 +81,7 @@ export async function baseCommitOf(
 ): Promise<string | null> {
   if (startCommit === null) return null
   // For most tasks, reading this file saves a start of git.
-  const base = await readFile(join(gitDir, 'refs/remotes/origin', baseBranch), 'utf8').catch(() => '')
-  if (base.trim() === startCommit) return startCommit
+  if (textWritten(gitDir, `refs/remotes/origin/${baseBranch}`).trim() === startCommit) return startCommit
   const found = await git({ gitDir, args: ['merge-base', startCommit, `refs/remotes/origin/${baseBranch}`] })
   return endedWell(found) ? found.stdout.toString('utf8').trim() : null
 }

@@ -3,7 +3,8 @@
  * garbage-collected.
  */
 import { credentialNames, type NamedCredential } from '#domain/appPermissions.ts'
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { statSync, utimesSync } from 'node:fs'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { serializeByKey } from '#platform/async/queue.ts'
 import type { Finished } from '#platform/childProcess.ts'
@@ -21,7 +22,6 @@ import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './moveToMirror.ts'
 import { isCut, removeHalfPacks } from './repositoryLayout.ts'
 import { hostRefs } from './remoteRefs.ts'
-import { ifAbsent } from '#platform/files.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
 
@@ -116,8 +116,8 @@ export function openMirrors({
   return {
     async find(request) {
       const dir = join(root, mirrorPath(request.url, request))
-      if (!(await isThere(dir))) return undefined
-      await markUsed(dir)
+      if (!isThere(dir)) return undefined
+      markUsed(dir)
       return mirrorIn(dir)
     },
     async refresh(request) {
@@ -157,8 +157,8 @@ async function refreshMirror(
   if (request.signal?.aborted) return { kind: 'aborted' }
   const { git, large } = refreshing
   const full = `${request.owner}/${request.name}`
-  if (await isThere(dir)) {
-    await markUsed(dir)
+  if (isThere(dir)) {
+    markUsed(dir)
     await removeLeftLocks(dir)
     const isShallow = await isCut(dir)
     const [there, here] = await Promise.all([hostRefs(request), refsHere(git, dir)])
@@ -267,9 +267,9 @@ async function refsHere(git: Git, gitDir: string): Promise<Refs> {
 }
 
 /** Sets the time of the mirror's last use, by which eviction decides. */
-async function markUsed(dir: string): Promise<void> {
+function markUsed(dir: string): void {
   const now = new Date()
-  await utimes(dir, now, now)
+  utimesSync(dir, now, now)
 }
 
 async function makeBare(git: Git, dir: string): Promise<void> {
@@ -442,6 +442,7 @@ async function removeLeftLocks(dir: string): Promise<void> {
   await removeHalfPacks(join(dir, 'objects'))
 }
 
-async function isThere(dir: string): Promise<boolean> {
-  return (await stat(dir).catch(ifAbsent)) !== undefined
+// Synchronous, as it takes microseconds and an agent waits for it.
+function isThere(dir: string): boolean {
+  return statSync(dir, { throwIfNoEntry: false }) !== undefined
 }

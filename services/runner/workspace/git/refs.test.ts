@@ -13,7 +13,7 @@ const pack = () => gitOrThrow(testGit, { gitDir: scene.remote, args: ['pack-refs
 
 test('branches are read from the files as git reads them: packed, of their own, and both', async () => {
   const expectTheSame = async () => {
-    expect(await headsWritten(scene.remote, names)).toEqual(await headsOf(testGit, scene.remote, names))
+    expect(headsWritten(scene.remote, names)).toEqual(await headsOf(testGit, scene.remote, names))
     expect(await refsWritten(scene.remote)).toEqual(await refsOf(testGit, scene.remote))
   }
   await scene.commit({ 'side.txt': 'side\n' }, 'side/ways')
@@ -27,8 +27,8 @@ test('branches are read from the files as git reads them: packed, of their own, 
   await expectTheSame()
   const after = await scene.commit({ 'README.md': '# After\n' })
   await expectTheSame()
-  expect([...(await headsWritten(scene.remote, names)).keys()]).toEqual(['main', 'side/ways'])
-  expect((await headsWritten(scene.remote, names)).get('main')).toBe(after)
+  expect([...headsWritten(scene.remote, names).keys()]).toEqual(['main', 'side/ways'])
+  expect(headsWritten(scene.remote, names).get('main')).toBe(after)
 })
 
 test('what is no ref is none', async () => {
@@ -36,9 +36,9 @@ test('what is no ref is none', async () => {
     gitDir: scene.remote,
     args: ['symbolic-ref', 'refs/heads/side', 'refs/heads/main'],
   })
-  expect([...(await headsWritten(scene.remote, names)).keys()]).toEqual(['main'])
+  expect([...headsWritten(scene.remote, names).keys()]).toEqual(['main'])
   expect([...((await refsWritten(scene.remote))?.keys() ?? [])]).toEqual(['refs/heads/main'])
-  expect(await headsWritten(`${scene.remote}/nowhere`, names)).toEqual(new Map())
+  expect(headsWritten(`${scene.remote}/nowhere`, names)).toEqual(new Map())
 })
 
 test('more than a few files are left to git', async () => {

@@ -1,4 +1,5 @@
 /** Reads the refs of a repository: as git lists them, or from its files by gitrepository-layout(5), which starts no process. */
+import { readFileSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { gitText } from './git.ts'
@@ -25,13 +26,11 @@ export async function headsOf(git: Git, gitDir: string, branches: readonly strin
 
 /**
  * The commits of these branches, read from git's files: a ref's own file takes precedence over `packed-refs`. Only for our own directories, whose
- * refs git wrote. `branches` must contain valid names of branches.
+ * refs git wrote. `branches` must contain valid names of branches. Synchronous, as it takes microseconds and an agent waits for it.
  */
-export async function headsWritten(gitDir: string, branches: readonly string[]): Promise<Refs> {
-  const [packed, ...loose] = await Promise.all([
-    textIn(gitDir, 'packed-refs'),
-    ...branches.map((name) => textIn(gitDir, `refs/heads/${name}`)),
-  ])
+export function headsWritten(gitDir: string, branches: readonly string[]): Refs {
+  const packed = textWritten(gitDir, 'packed-refs')
+  const loose = branches.map((name) => textWritten(gitDir, `refs/heads/${name}`))
   const found = branches.map((name, index) => {
     const packedLine = () => packed.split('\n').find((line) => line.endsWith(` refs/heads/${name}`))
     return [name, commitIn(loose[index]) ?? commitIn(packedLine())] as const
@@ -65,6 +64,15 @@ export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
 /** The text of a file; empty when it does not exist. */
 function textIn(gitDir: string, path: string): Promise<string> {
   return readFile(join(gitDir, path), 'utf8').catch(() => '')
+}
+
+/** Like `textIn`, but synchronous. */
+export function textWritten(gitDir: string, path: string): string {
+  try {
+    return readFileSync(join(gitDir, path), 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 function commitIn(line: string | undefined): string | undefined {

@@ -1,13 +1,14 @@
 /** Writes and reads the files of repositories, as described in gitrepository-layout(5). */
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ifAbsent } from '#platform/files.ts'
 
 /**
  * Writes a new repository with the branch that is checked out, a configuration, and refs; refs without a commit are left out. git itself would need
- * two processes, one after the other, while an agent waits.
+ * two processes, one after the other, while an agent waits. Synchronous, as each call takes microseconds, and would otherwise wait for its turn.
  */
-export async function layOut(
+export function layOut(
   gitDir: string,
   {
     branch,
@@ -18,7 +19,7 @@ export async function layOut(
     readonly config: string
     readonly refs: readonly (readonly [name: string, commit: string | null])[]
   },
-): Promise<void> {
+): void {
   const files = [
     ['HEAD', `ref: refs/heads/${branch}`],
     ['config', config.trimEnd()],
@@ -26,8 +27,8 @@ export async function layOut(
   ] as const
   const folders = ['objects/info', 'objects/pack', 'refs/tags', 'refs/heads']
   const all = new Set([...folders, ...files.map(([name]) => dirname(name))])
-  await Promise.all([...all].map((folder) => mkdir(join(gitDir, folder), { recursive: true })))
-  await Promise.all(files.map(([name, line]) => writeFile(join(gitDir, name), `${line}\n`)))
+  for (const folder of all) mkdirSync(join(gitDir, folder), { recursive: true })
+  for (const [name, line] of files) writeFileSync(join(gitDir, name), `${line}\n`)
 }
 
 /** The git configuration of every repository that the runner makes. */
