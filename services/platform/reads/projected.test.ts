@@ -62,6 +62,17 @@ test('what no read model wants is waited for no longer than what lies before it'
   expect(await follow.waitFor('999', 600)).toBe(false)
 })
 
+test('of what no read model wants the store is asked once for all who wait for it later', async () => {
+  const terminal = terminalStream(taskId(1))
+  const first = await engines.eventStore.append(terminal, -1, [sampleEvent(terminal, 0)])
+  const position = (first.kind === 'appended' && first.positions[0]) || ''
+  await checkpoint('0')
+  expect(await follow.waitFor(position, patienceMs)).toBe(true)
+  const asked = vi.spyOn(engines.readStore, 'checkpoint')
+  expect(await follow.waitFor(position, patienceMs)).toBe(true)
+  expect(asked).not.toHaveBeenCalled()
+})
+
 test('what is not folded in time is told as such, and the place of another projection counts for nothing', async () => {
   say('9', 'another')
   expect(await follow.waitFor('9', 100)).toBe(false)

@@ -61,8 +61,9 @@ export function projected(engines: {
         const ask = async () => {
           const checkpoint = await readStore.checkpoint(mainProjection)
           moveTo(checkpoint)
+          // Reached for all who wait for it later too, so that they need not wait for the next question.
           if (checkpoint !== null && !has(position) && (await hasNoWaiters(checkpoint, position)))
-            settle(true)
+            moveTo(position)
         }
         const deadline = setTimeout(settle, withinMs, false)
         const poll = setInterval(() => {
