@@ -337,6 +337,39 @@ describe('an open task', () => {
     expect(task.messages()).toHaveLength(2)
   })
 
+  test('goes on from there also when a second read began before the first had failed', async () => {
+    const log = recordedLog([...running, waits(2)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    vi.stubGlobal(
+      'fetch',
+      () => new Promise((resolve) => setTimeout(() => resolve(new Response('{}', { status: 503 })), 100)),
+    )
+    task.opened.reload()
+    await vi.advanceTimersByTimeAsync(50)
+    task.opened.reload()
+    await settle()
+    task.tells(log, ...log.slice(-1))
+    await settle()
+    expect(task.messages()).toHaveLength(2)
+  })
+
+  test('reads again by itself what it could not read, even if nothing else happens', async () => {
+    const log = recordedLog([...running, waits(2)])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    vi.stubGlobal('fetch', async () => new Response('{}', { status: 503 }))
+    task.opened.reload()
+    await settle()
+    server(() => log)
+    await vi.advanceTimersByTimeAsync(6_000)
+    expect(task.messages()).toHaveLength(2)
+  })
+
   test('leaves when it is closed', async () => {
     server(() => recordedLog(running))
     const task = room()

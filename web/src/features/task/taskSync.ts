@@ -85,6 +85,8 @@ interface Sync extends Collaborators {
   seen: Position | null
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
+  /** How far both streams were shown before the history was last read: another read may begin before that read has ended. */
+  before: { readonly task: number | null; readonly terminal: number | null }
   /** Items that have arrived but are not shown yet. */
   readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: LiveWords[] }
   /** The number of the latest read of the history: the results of earlier reads are ignored. */
@@ -110,6 +112,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators) {
     seen: null,
     taskStream: unsequenced(),
     terminalStream: unsequenced(),
+    before: { task: null, terminal: null },
     arrived: { happened: [], items: [], words: [] },
     reading: 0,
     gapWait: gapMs,
@@ -220,7 +223,11 @@ async function rejoin(sync: Sync): Promise<void> {
 async function readHistory(sync: Sync, minPosition: Position | undefined): Promise<void> {
   sync.reading += 1
   const mine = sync.reading
-  const before = { task: sync.taskStream.at, terminal: sync.terminalStream.at }
+  const before = {
+    task: sync.taskStream.at ?? sync.before.task,
+    terminal: sync.terminalStream.at ?? sync.before.terminal,
+  }
+  sync.before = before
   sync.taskStream = { at: null, held: sync.taskStream.held }
   sync.terminalStream = { at: null, held: sync.terminalStream.held }
   const wait = sync.openedAt + loadDelayMs - Date.now()
@@ -233,6 +240,8 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
     // After a failed read, the shown task continues from where it was.
     if (before.task !== null) takeTask(sync, cover(sync.taskStream, before.task))
     if (before.terminal !== null) takeTerminal(sync, cover(sync.terminalStream, before.terminal))
+    // What this read was for is still missing, even if nothing else happens.
+    if (before.task !== null) readLater(sync, refreshIntervalMs)
     return
   }
   const query = { taskId: sync.taskId, minPosition }
@@ -325,11 +334,16 @@ function watchGap(sync: Sync, gap: boolean): void {
   }
   if (sync.gapTimer !== undefined) return
   sync.dispatch(catchingUp(sync.taskStream.held.size + sync.terminalStream.held.size))
+  readLater(sync, sync.gapWait)
+  sync.gapWait = Math.min(sync.gapWait * 2, maxGapMs)
+}
+
+function readLater(sync: Sync, afterMs: number): void {
+  if (sync.gapTimer !== undefined) return
   sync.gapTimer = setTimeout(() => {
     sync.gapTimer = undefined
     void rejoin(sync)
-  }, sync.gapWait)
-  sync.gapWait = Math.min(sync.gapWait * 2, maxGapMs)
+  }, afterMs)
 }
 
 function flush(sync: Sync): void {
