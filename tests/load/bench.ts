@@ -25,6 +25,7 @@ import { outputLatency } from './rows/outputLatency.ts'
 import { replay } from './rows/replay.ts'
 import { requests } from './rows/requests.ts'
 import { shellEcho } from './rows/shellEcho.ts'
+import { soakRow } from './rows/soak.ts'
 import { startToReady } from './rows/startToReady.ts'
 import { taskList } from './rows/taskList.ts'
 import { web } from './rows/web.ts'
@@ -51,6 +52,7 @@ const rows: readonly Row[] = [
   million,
   requests,
   web,
+  soakRow,
 ]
 
 const buildWithinMs = 300_000

@@ -3,7 +3,7 @@
 /** A figure, and for comparison the figure of the least that could do the job, measured in the same run. */
 export interface Line {
   readonly name: string
-  readonly unit: 'ms' | 'a second' | 'MB' | 'requests'
+  readonly unit: 'ms' | 'a second' | 'MB' | 'requests' | 'handles' | 'files'
   readonly figure: number
   readonly floor: { readonly name: string; readonly figure: number }
 }

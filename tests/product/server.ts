@@ -18,6 +18,8 @@ export interface Logs {
 export interface ServerProcess {
   readonly logs: Logs
   readonly isRunning: () => boolean
+  /** The number of the process that was started last. */
+  readonly pid: () => number | undefined
   /** Starts the process, or starts it again, and waits for its ready line. Throws with its output when the line does not come. */
   start(): Promise<void>
   /** Starts the process without waiting. */
@@ -101,6 +103,7 @@ export function serverProcess(
   return {
     logs,
     isRunning: () => child !== undefined && child.exitCode === null && child.signalCode === null,
+    pid: () => child?.pid,
     launch,
     ready,
     async start() {

@@ -30,7 +30,7 @@ export const servicesApart = ['codehost', 'command', 'query', 'gateway', 'runner
 export type ServiceApart = (typeof servicesApart)[number]
 
 export interface ApartOptions extends Omit<ProductOptions, 'dataDir' | 'preload' | 'codeHost'> {
-  readonly engines: SharedEngines
+  readonly engines: Pick<SharedEngines, 'env'>
   /** How many processes of each service; one by default. */
   readonly count?: Readonly<Partial<Record<ServiceApart, number>>>
   /** Variables for one process, in addition to the common environment. */

@@ -16,6 +16,8 @@ export interface OwnNats {
   /** The address without credentials. */
   readonly url: string
   readonly port: number
+  /** The number of the process that was started last. */
+  readonly pid: () => number | undefined
   /** Starts the server again; with a `user` that clients must give (`name:password`), or without. */
   start(changed?: { user: string }): Promise<void>
   /** Resolves when the process has ended. The data stays. */
@@ -128,6 +130,7 @@ export async function ownNats(
   return {
     url: `nats://127.0.0.1:${port}`,
     port,
+    pid: () => child?.pid,
     folder: join(folder, 'data'),
     start,
     stop,
