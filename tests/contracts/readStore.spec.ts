@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EngineUnavailable, NewerData } from '#platform/ports/faults.ts'
-import type { Document, Find } from '#platform/ports/readStore.ts'
+import type { Change, Document, Find } from '#platform/ports/readStore.ts'
 import { countSql, findSql } from '#platform/readstore/sqlQueries.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { openTable } from '#platform/readstore/sqlTables.ts'
@@ -52,6 +52,28 @@ describe('the SQLite read store', () => {
     await again.removeAsides()
     await again.close()
     expect(await readdir(folder)).toEqual(before)
+  })
+
+  test('a document that has not changed is the same object for each reader', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    const put = (id: string, title: string, position: string): Change => ({
+      kind: 'put',
+      collection: 'tasks',
+      document: { id, order: 1, title },
+      position,
+    })
+    const find = () =>
+      store.find('tasks', { where: {}, sort: { field: 'order', direction: 'ascending' }, limit: 9 })
+    await store.apply([put('a', 'one', '1'), put('b', 'one', '1')], null)
+    const before = await find()
+    expect(await store.get('tasks', 'a')).toBe(before[0])
+    expect(await find()).toBe(before)
+    await store.apply([put('b', 'two', '2')], null)
+    const after = await find()
+    expect(after[0]).toBe(before[0])
+    expect(after[1]).toEqual({ id: 'b', order: 1, title: 'two' })
+    await store.close()
   })
 
   test('a page is read from an index, neither scanned for nor sorted', async () => {

@@ -39,8 +39,8 @@ export function openSqliteReadStore(options: { file: string; served?: readonly S
 
 type Query = Statement<readonly SqlValue[], [string, string]>
 
-/** The parsed documents that are kept, by the total length of their JSON texts. */
-const parsedLength = 4_000_000
+/** The most documents that are kept, by the total length of their JSON texts. */
+const keptLength = 4_000_000
 
 function statements(db: Sqlite) {
   return {
@@ -48,6 +48,8 @@ function statements(db: Sqlite) {
       `INSERT INTO checkpoints (projection, position) VALUES (?, ?)
        ON CONFLICT (projection) DO UPDATE SET position = excluded.position WHERE excluded.position > position`,
     ),
+    changesOfOthers: db.prepare<[], [number]>('PRAGMA data_version'),
+    ownChanges: db.prepare<[], [number]>('SELECT total_changes()'),
     checkpoint: db.prepare<[string], [string]>('SELECT position FROM checkpoints WHERE projection = ?'),
     forget: db.prepare<[string]>('DELETE FROM checkpoints WHERE projection = ?'),
     catalogRevision: db.prepare<[], [number]>('SELECT revision FROM catalog'),
@@ -73,6 +75,10 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
    * readers get the same object for the same document.
    */
   readonly parsed: LRUCache<string, { readonly body: string; readonly document: Document }>
+  /** What `find` found since the file last changed, by the query. Any change empties it, so it needs no rule for which change concerns which query. */
+  readonly found: LRUCache<string, readonly Document[]>
+  /** The file's changes by this connection and by others, as counted when `found` was last emptied. */
+  counted: string
   /** The catalog as last read. Other processes and threads rarely change it. */
   known: Catalog
 }
@@ -92,7 +98,9 @@ function readStoreIn(
     replacesFirst,
     kept: new Map(),
     tables: new Map(),
-    parsed: new LRUCache({ maxSize: parsedLength, sizeCalculation: ({ body }) => body.length + 1 }),
+    found: new LRUCache({ maxSize: keptLength }),
+    counted: '',
+    parsed: new LRUCache({ maxSize: keptLength, sizeCalculation: ({ body }) => body.length + 1 }),
     known: catalogIn(undefined),
   }
   return {
@@ -227,12 +235,21 @@ async function findDocuments(
   collection: string,
   query: Find,
 ): Promise<readonly Document[]> {
+  const counted = `${store.changesOfOthers.get()?.[0]} ${store.ownChanges.get()?.[0]}`
+  if (counted !== store.counted) {
+    store.found.clear()
+    store.counted = counted
+  }
+  const key = JSON.stringify([collection, query])
+  const kept = store.found.get(key)
+  if (kept !== undefined) return kept
   const table = tableFor(store, storedAs(store, collection))
   const { sql, values } = findSql(table, query)
   const name = tableOf(table.collection)
-  return prepared(store, sql)
-    .all(...values)
-    .map((row) => parsed(store, name, row))
+  const rows = prepared(store, sql).all(...values)
+  const found = rows.map((row) => parsed(store, name, row))
+  store.found.set(key, found, { size: rows.reduce((length, [, body]) => length + body.length, 1) })
+  return found
 }
 
 async function countDocuments(
