@@ -47,6 +47,8 @@ export const ChatMessage = z.object({
   isSteering: z.literal(true).optional(),
   /** Set on a system message about a turn that will ask its model again at `retryAt`. `message` names that time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
+  /** Set while the agent is still writing the message: the socket sends it again with more text until it is complete. Histories have no such message. */
+  isPartial: z.literal(true).optional(),
   /** The message's place in the queue, once somebody reordered the queue. Messages without a place come after the others, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,

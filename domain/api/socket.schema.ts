@@ -87,7 +87,10 @@ export type JoinAnswer =
 
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
-  /** A message is new, edited or withdrawn. The message has the position and revision of the event that changed it. */
+  /**
+   * A message is new, edited or withdrawn. The message has the position and revision of the event that changed it. A client that does not have
+   * `knowsWords: true` in its handshake also gets the message that the agent is writing, each time that it has grown (`isPartial`).
+   */
   chat_message: (message: ChatMessage & Caused) => void
   /** Pieces of a message while the agent writes it, sent at once. They are not in the log, and pieces that a viewer misses are not sent again. */
   chat_message_words: (words: MessageWords) => void

@@ -65,7 +65,7 @@ export const chatView: View<MessageDocument> = {
         const isCommand = event.data.kind === 'command'
         const text = event.content?.message ?? null
         return {
-          ...posted(event, event.data.messageId, text),
+          ...postedAt(event, event.data.messageId, text),
           images: imagesOf(event),
           messageType: isCommand ? 'command' : 'user',
           isCommand,
@@ -78,7 +78,7 @@ export const chatView: View<MessageDocument> = {
       }
       case 'MessagePosted':
         return {
-          ...posted(event, event.data.messageId, event.content?.message ?? null),
+          ...postedAt(event, event.data.messageId, event.content?.message ?? null),
           messageType: event.data.messageType,
           agent: event.data.agent,
           status: 'completed',
@@ -145,7 +145,12 @@ export function messageDocumentId(taskId: string, messageId: string): string {
   return `${taskId}:${messageId}`
 }
 
-function posted(event: AnyRecorded, messageId: string, message: string | null): MessageDocument {
+/** A message with this text, posted by the system at the place of an event. */
+export function postedAt(
+  event: Pick<AnyRecorded, 'stream' | 'at' | 'position' | 'revision'>,
+  messageId: string,
+  message: string | null,
+): MessageDocument {
   const task = parseTask(event.stream)
   return {
     id: messageDocumentId(task, messageId),
@@ -177,7 +182,7 @@ function ofSystem(
   message: string | null,
 ): MessageDocument {
   const { messageId, executionId } = event.data
-  return { ...posted(event, messageId, message), executionId }
+  return { ...postedAt(event, messageId, message), executionId }
 }
 
 /** The text of the message for `AgentActedUnasked`; `null` when the event's content was erased. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { sendMessage } from '#domain/api/chat.schema.ts'
 import { prepareTask, createTask } from '#domain/api/tasks.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import type { Live } from '../product/live.ts'
+import { connectLive, type Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
 import { agentsOf, agentsOnce } from '../server/agentProcesses.ts'
 import { startProduct } from '../product.ts'
@@ -15,8 +15,11 @@ import { asking, startStampingModel, type Speech } from './stampingModel.ts'
 
 export interface AgentScene {
   readonly modelUrl: string
-  /** Makes the agent give a speech in a new task, and listens from before the start to the end. */
-  turn(speech: Speech): Promise<Turn>
+  /**
+   * Makes the agent give a speech in a new task, and listens from before the start to the end; with `knowsWords` false, like a client that knows only
+   * the events of the specification.
+   */
+  turn(speech: Speech, knowsWords?: boolean): Promise<Turn>
   /** Makes the agent give a speech as the next turn of the latest task. */
   followUp(speech: Speech): Promise<Turn>
   /** Makes the agent give a speech in a task that was fully prepared before it was requested. */
@@ -48,13 +51,16 @@ export async function openAgentScene(
   const person = await product.signIn('ada')
   const projectId = await person.project('sample')
   let last = ''
-  const turn = async (speech: Speech) =>
-    heardFrom(person, async () => {
-      const task = await person.task(projectId, asking(speech))
-      last = task.id
-      // Listens from the task's first position, so that nothing between the answer and joining the room is missed.
-      return { taskId: task.id, position: task.position }
-    })
+  const turn = async (speech: Speech, knowsWords = true) =>
+    heardFrom(
+      { socket: () => connectLive(product.base, person.token, 'websocket', knowsWords) },
+      async () => {
+        const task = await person.task(projectId, asking(speech))
+        last = task.id
+        // Listens from the task's first position, so that nothing between the answer and joining the room is missed.
+        return { taskId: task.id, position: task.position }
+      },
+    )
   const followUp = (speech: Speech) =>
     heardFrom(person, async () => {
       const params = { taskId: last }
@@ -80,7 +86,7 @@ export async function openAgentScene(
 
 /** Requests a turn, and listens to it. */
 async function heardFrom(
-  person: Person,
+  person: Pick<Person, 'socket'>,
   ask: () => Promise<{ readonly taskId: string; readonly position: Position | undefined }>,
 ): Promise<Turn> {
   const live = await person.socket()

@@ -17,15 +17,16 @@ export interface StampingModel {
   close(): Promise<void>
 }
 
-/** How many words the model says, and how many milliseconds pass before each. */
+/** How many words the model says, how many milliseconds pass before each, and how many such messages it sends one after the other (one by default). */
 export interface Speech {
   readonly words: number
   readonly everyMs: number
+  readonly messages?: number
 }
 
 /** The message that requests a speech. */
-export function asking({ words, everyMs }: Speech): string {
-  return `${words} words, one every ${everyMs} ms`
+export function asking({ words, everyMs, messages = 1 }: Speech): string {
+  return `${words} words, one every ${everyMs} ms, ${messages} times`
 }
 
 /** The times, in milliseconds of `performance.now()` of this process, of the whole words in a text. */
@@ -62,13 +63,13 @@ export async function startStampingModel(): Promise<StampingModel> {
 }
 
 async function say(response: ServerResponse, request: MessagesRequest): Promise<void> {
-  const [, words = '1', everyMs = '0'] =
-    /(\d+) words, one every (\d+) ms/.exec(readConversation(request).message) ?? []
+  const [, words = '1', everyMs = '0', messages = '1'] =
+    /(\d+) words, one every (\d+) ms, (\d+) times/.exec(readConversation(request).message) ?? []
   const text = Array.from({ length: Number(words) }, () => unsaid).join(' ')
   const answer = {
     id: `msg_${Math.round(performance.now())}`,
     model: request.model,
-    blocks: [{ type: 'text', text } as const],
+    blocks: Array.from({ length: Number(messages) }, () => ({ type: 'text', text }) as const),
     stopReason: 'end_turn',
     inputTokens: 100,
     outputTokens: Number(words),

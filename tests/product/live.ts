@@ -52,9 +52,10 @@ export async function connectLive(
   base: string,
   token: string,
   transport: 'websocket' | 'polling' = 'websocket',
+  knowsWords = true,
 ): Promise<Live> {
   const socket: Socket<ServerEvents, ClientEvents> = io(base, {
-    auth: { token },
+    auth: { token, knowsWords },
     transports: [transport],
     forceNew: true,
     reconnection: false,

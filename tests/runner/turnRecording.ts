@@ -50,7 +50,7 @@ export function recordingOf(executionId: string, redacted = (text: string) => te
       write: nothing,
       think: async (_, text) => void thought.push(text),
       restart: nothing,
-      finish: async (key) => `message of ${key}`,
+      finish: async (key) => ({ messageId: `message of ${key}`, recorded: Promise.resolve() }),
     },
     changes: { hide: unused, redaction: unused, record: unused, recordSoon: () => undefined, stop: unused },
     redaction: { stream: unused, text: async (text) => redacted(text), diff: unused },

@@ -275,7 +275,11 @@ function wrongSealing(
 /** Writes to every undamaged task, watches one, and deletes one with everything that belongs to it. */
 async function useTasks(engines: Opened, left: readonly string[], found: string[]): Promise<void> {
   const heard: string[] = []
-  const viewer: Viewer = { send: ([name]) => void heard.push(name), sessionEnded: () => undefined }
+  const viewer: Viewer = {
+    send: ([name]) => void heard.push(name),
+    knowsWords: true,
+    sessionEnded: () => undefined,
+  }
   const [watched = '', deleted = '', ...others] = left
   const root = join(engines.folder, 'work')
   for (const id of left) await mkdir(join(root, 'tasks', id), { recursive: true })

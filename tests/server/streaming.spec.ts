@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'
-import { asRead } from '../product/live.ts'
+import { asRead, connectLive } from '../product/live.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
@@ -37,7 +37,14 @@ test('the first words are in the chat, and what was printed in the terminal, bef
   const task = await ada.task(projectId, 'Talk')
   const params = { taskId: task.id }
   const live = await watching(ada, task.id)
+  // A client that knows no more than the specification.
+  const plain = await connectLive(scene.product.base, ada.token, 'websocket', false)
+  await plain.join(task.id)
   await gate.reached
+  const growing = () => plain.of('chat_message').filter(({ isPartial }) => isPartial)
+  await plain.until('the first words, as a message', () =>
+    growing().some(({ message }) => message?.includes(first) === true),
+  )
   await live.until('the first words, as they are written', () =>
     textOf(live.of('chat_message_delta')).includes(first),
   )
@@ -71,8 +78,13 @@ test('the first words are in the chat, and what was printed in the terminal, bef
   expect(textOf(pieces)).toBe(`I look around.${whole}`)
   expect(late.of('chat_message')).toEqual(live.of('chat_message').slice(1))
   expect(live.of('chat_message').at(-1)?.id).toBe(pieces.at(-1)?.messageId)
-  live.close()
-  late.close()
+  await plain.until('the whole message', () => plain.of('chat_message').at(-1)?.message === whole)
+  const [before, complete] = [growing().at(-1), plain.of('chat_message').at(-1)]
+  expect(complete).toMatchObject({ id: before?.id, isVisible: true })
+  expect(complete).not.toHaveProperty('isPartial')
+  expect(whole.startsWith(before?.message ?? 'no message')).toBe(true)
+  expect(plain.of('chat_message_words')).toEqual([])
+  for (const tab of [live, late, plain]) tab.close()
 })
 
 test('a command’s output comes as it prints', async () => {

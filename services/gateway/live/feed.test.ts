@@ -12,13 +12,18 @@ import {
   ExecutionRequested,
   ExecutionStarted,
   MessageDelivered,
+  MessagePosted,
   MessageQueued,
   TaskCreated,
   type ExecutionKind,
   type TaskEvent,
 } from '#domain/task/events.ts'
 import { QuestionAsked, QuestionWithdrawn } from '#domain/task/questionEvents.ts'
-import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminalEvents.ts'
+import {
+  MessageTextRecorded,
+  TerminalOutputRecorded,
+  type TerminalEvent,
+} from '#domain/task/terminalEvents.ts'
 import { views } from '#domain/views/registry.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -228,9 +233,9 @@ function eventsOf(
 interface Listener extends Viewer {
   readonly heard: SocketMessage[]
 }
-function listener(): Listener {
+function listener(knowsWords = true): Listener {
   const heard: SocketMessage[] = []
-  return { heard, send: (message) => void heard.push(message), sessionEnded: () => undefined }
+  return { heard, send: (message) => void heard.push(message), knowsWords, sessionEnded: () => undefined }
 }
 
 const positionOf = ([, payload]: SocketMessage): Position => ('position' in payload ? payload.position : '0')
@@ -339,6 +344,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
               connection.cutAfter -= 1
               if (connection.cutAfter === 0) disconnect(tab)
             },
+            knowsWords: true,
             sessionEnded: () => undefined,
           }
           const connection = { open: true, viewer, done: Promise.resolve(), cutAfter: Infinity }
@@ -504,6 +510,41 @@ describe('a viewer', () => {
     feed.leave(task1, viewer)
     fake.say(words)
     expect(viewer.heard).toHaveLength(2)
+    await feed.stop()
+  })
+
+  test('knows only whole messages, and gets a message each time that it has grown, then complete or withdrawn', async () => {
+    const { fake, feed } = await feedWith([])
+    const [viewer, other] = [listener(false), listener()]
+    await feed.join(task1, viewer, null)
+    await feed.join(task1, other, null)
+    const ids = { executionId: executionId(1), messageId: messageId(2) }
+    const words = { ...ids, taskId: task1, offset: 0, text: 'So' }
+    fake.say(words)
+    fake.say({ ...words, isThought: true })
+    const text = { text: 'So it is', begunAt: '2026-01-01T00:00:00.000Z', chunks: [] }
+    fake.append(terminalStream(task1), MessageTextRecorded.of({ ...ids, attempt: 1, offset: 0 }, text))
+    const posted = { ...ids, messageType: 'response', agent: 'claude' } as const
+    fake.append(taskStream(task1), MessagePosted.of(posted, { message: 'So it is.' }))
+    await fake.deliver(100)
+    fake.say(words)
+    fake.say({ ...words, messageId: messageId(3), text: 'And' })
+    const outcome = { executionId: executionId(1), messageId: messageId(1), exitCode: null, terminal: null }
+    fake.append(taskStream(task1), ExecutionCompleted.of(outcome))
+    await fake.deliver(100)
+    const messages = viewer.heard.flatMap(([name, payload]) => (name === 'chat_message' ? [payload] : []))
+    expect(
+      messages.map(({ id, message, isPartial, isVisible }) => [id, message, isPartial, isVisible]),
+    ).toEqual([
+      [messageId(2), 'So', true, true],
+      [messageId(2), 'So it is', true, true],
+      [messageId(2), 'So it is.', undefined, true],
+      [messageId(3), 'And', true, true],
+      [messageId(3), 'And', true, false],
+    ])
+    const names = (from: Listener) => new Set(from.heard.map(([name]) => name))
+    expect(names(viewer)).not.toContain('chat_message_words')
+    expect(other.heard.filter(([name]) => name === 'chat_message')).toHaveLength(1)
     await feed.stop()
   })
 

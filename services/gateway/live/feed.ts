@@ -22,6 +22,12 @@ import type { Documents } from '#platform/reads/documents.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { boundedBuffer, type BoundedBuffer } from './boundedBuffer.ts'
 import { contextOf, noContext, taskAfter, type EventContext } from './eventContext.ts'
+import {
+  growingMessages,
+  partialChatMessage,
+  type GrowingMessage,
+  type GrowingMessages,
+} from './growingMessages.ts'
 import { listChanges, mayChangeLists, type ListChange, type ListChanges } from './listChanges.ts'
 import { charactersOf, isCovered, missedEvents, receivedOf, replayLimits, missedMessages } from './replay.ts'
 import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages.ts'
@@ -30,6 +36,8 @@ import { throttle, type Throttle } from './throttle.ts'
 
 /** A connection that messages are sent to. */
 export interface Viewer {
+  /** Whether it knows `chat_message_words`. Otherwise it gets the message that an agent is writing as `chat_message`, each time that it has grown. */
+  readonly knowsWords: boolean
   send(message: SocketMessage): void
   /** Called when a session of the followed person has ended. */
   sessionEnded(sessionId: string): void
@@ -62,6 +70,7 @@ interface Room {
   readonly viewers: Map<Viewer, ViewerState>
   /** The task's document. It is at least as new as the last sent event, and may already contain later events. */
   task: TaskDocument | undefined
+  readonly growing: GrowingMessages
 }
 
 interface ViewerState {
@@ -193,11 +202,46 @@ async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
 }
 
 /** Sends pieces of text that are outside the order of the log. Viewers replace the pieces when the log has recorded their message. */
-function sendWords({ rooms }: FeedState, { isThought, ...words }: Words): void {
+function sendWords(feed: FeedState, { isThought, ...words }: Words): void {
   const message: SocketMessage = isThought ? ['thought_words', words] : ['chat_message_words', words]
+  const room = feed.rooms.get(words.taskId)
   // Skips a viewer whose history is still being read: the next pieces contain this text too.
-  for (const [viewer, { held }] of rooms.get(words.taskId)?.viewers ?? [])
-    if (held === null) viewer.send(message)
+  for (const [viewer, { held }] of room?.viewers ?? [])
+    if (held === null && viewer.knowsWords) viewer.send(message)
+  const grown = room && !isThought && room.growing.add(words)
+  if (grown) sendPartial(feed, room, grown)
+}
+
+/** Sends a message as far as it is written to the viewers that do not know `chat_message_words`. */
+function sendPartial(
+  { reached }: FeedState,
+  { task, viewers }: Room,
+  grown: GrowingMessage,
+  isVisible = true,
+): void {
+  const others = [...viewers].filter(([viewer, { held }]) => held === null && !viewer.knowsWords)
+  if (others.length === 0 || task === undefined || reached === null) return
+  const message = { ...partialChatMessage(grown, task, reached), isVisible, commandId: '' }
+  for (const [viewer] of others) viewer.send(['chat_message', message])
+}
+
+/** Keeps the growing messages of a room in step with an event that was sent. A message that will never be complete is withdrawn. */
+function noteGrowth(feed: FeedState, room: Room, event: AnyRecorded): void {
+  switch (event.type) {
+    case 'MessageTextRecorded': {
+      const grown = event.content && room.growing.add({ ...event.data, text: event.content.text })
+      if (grown) sendPartial(feed, room, grown)
+      return
+    }
+    case 'MessagePosted':
+      return room.growing.complete(event.data.messageId)
+    case 'ExecutionStarted':
+    case 'ExecutionCompleted':
+    case 'ExecutionFailed':
+    case 'ExecutionCancelled':
+      for (const message of room.growing.abandon(event.data.executionId))
+        sendPartial(feed, room, message, false)
+  }
 }
 
 /** Logs an event that cannot be read. It is sent to nobody and does not stop the feed. */
@@ -232,7 +276,10 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   const task = stream.kind === 'task' ? await taskAfter(documents, room, event, stream.id) : room?.task
   const context = room === undefined ? noContext : await contextOf(documents, event, task, stream.id)
   return () => {
-    if (room) sendToRoom(feed, room, event, { task, context })
+    if (room) {
+      sendToRoom(feed, room, event, { task, context })
+      noteGrowth(feed, room, event)
+    }
     if (isDue && task) sendToFollowers(feed, event, task)
     noteProgress(feed, change, isDue, stored, stream.id)
   }
@@ -403,7 +450,7 @@ async function readRoom(feed: FeedState, taskId: string, held: BoundedBuffer<Sto
         skipUnreadable(feed, stored, fault)
       }
     }
-    rooms.set(taskId, { viewers: new Map(), task })
+    rooms.set(taskId, { viewers: new Map(), task, growing: growingMessages() })
   })
 }
 

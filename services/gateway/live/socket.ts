@@ -38,7 +38,7 @@ type SocketServices = Pick<GatewayServices, 'sessions' | 'accessControl' | 'docu
     readonly onPresence: () => void
   }
 
-const Handshake = z.object({ token: z.string() })
+const Handshake = z.object({ token: z.string(), knowsWords: z.boolean().default(false) })
 
 /**
  * The most packets and characters that may wait for a slow client. A client for which more waits is disconnected, and catches up when it reconnects.
@@ -155,8 +155,12 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const waiting = { packets: 0, characters: 0 }
   socket.conn.on('drain', () => Object.assign(waiting, { packets: 0, characters: 0 }))
   const viewer: Viewer = {
+    knowsWords: Handshake.parse(socket.handshake.auth).knowsWords,
     send([name, payload]) {
-      const isReplaced = name === 'chat_message_words' || name === 'thought_words'
+      const isReplaced =
+        name === 'chat_message_words' ||
+        name === 'thought_words' ||
+        ('isPartial' in payload && payload.isVisible)
       if (isReplaced && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)

@@ -85,7 +85,11 @@ test('recorder H7: the documents and viewers of a damaged task know it whatever 
   const projector = await startProjector(own, undefined, (sentences) => void told.push(sentences))
   await following.waitFor((await engines.eventStore.head()) ?? '0', 20_000)
   const heard: string[] = []
-  const viewer: Viewer = { send: ([name]) => void heard.push(name), sessionEnded: () => undefined }
+  const viewer: Viewer = {
+    send: ([name]) => void heard.push(name),
+    knowsWords: true,
+    sessionEnded: () => undefined,
+  }
   const feed = await startFeed({
     ...own,
     imageAddresses: { addressOf: () => '' },

@@ -177,8 +177,9 @@ function onConnected(outgoing: http.ClientRequest, ms: number, late: () => void)
 function tapped(meter: Meter): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      meter.read(chunk)
+      // The agent waits for the chunk, and nobody for the count.
       done(null, chunk)
+      meter.read(chunk)
     },
   })
 }

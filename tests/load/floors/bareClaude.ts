@@ -21,6 +21,8 @@ export interface BareTurn {
   readonly firstWordAt: number
   /** The pieces of text in the order in which they were printed. */
   readonly texts: readonly { readonly at: number; readonly text: string }[]
+  /** The complete messages in the order in which they were printed. */
+  readonly messages: readonly { readonly at: number; readonly text: string }[]
 }
 
 const turnWithinMs = 30_000
@@ -28,6 +30,11 @@ const turnWithinMs = 30_000
 const TextDelta = z.object({
   type: z.literal('stream_event'),
   event: z.object({ delta: z.object({ type: z.literal('text_delta'), text: z.string() }) }),
+})
+
+const WholeMessage = z.object({
+  type: z.literal('assistant'),
+  message: z.object({ content: z.tuple([z.object({ type: z.literal('text'), text: z.string() })]) }),
 })
 
 /** The folder in which the CLI keeps its sessions. It also contains the checkout in which the CLI works. */
@@ -94,6 +101,7 @@ export async function bareTurns(
   say()
   let firstLineAt: number | undefined
   let texts: { at: number; text: string }[] = []
+  let whole: { at: number; text: string }[] = []
   const turns: BareTurn[] = []
   createInterface(child.stdout).on('line', (line) => {
     const at = performance.now()
@@ -101,12 +109,15 @@ export async function bareTurns(
     const value: unknown = JSON.parse(line)
     const delta = TextDelta.safeParse(value)
     if (delta.success) texts.push({ at, text: delta.data.event.delta.text })
+    const said = WholeMessage.safeParse(value)
+    if (said.success) whole.push({ at, text: said.data.message.content[0].text })
     if (!Result.safeParse(value).success) return
     const firstWordAt = texts[0]?.at
-    if (firstWordAt !== undefined) turns.push({ startedAt, firstLineAt, firstWordAt, texts })
+    if (firstWordAt !== undefined) turns.push({ startedAt, firstLineAt, firstWordAt, texts, messages: whole })
     startedAt = performance.now()
     firstLineAt = undefined
     texts = []
+    whole = []
     say()
   })
   await within(turnWithinMs, 'The bare CLI does not end', gone)

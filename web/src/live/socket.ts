@@ -28,7 +28,7 @@ const quietMs = 2_900
 export function openSocket(to: SocketHandlers): LiveSocket {
   const socket: Socket<ServerEvents, ClientEvents> = io({
     // Evaluated for each attempt, because the token may have changed.
-    auth: (give) => give({ token: readToken() ?? '' }),
+    auth: (give) => give({ token: readToken() ?? '', knowsWords: true }),
     transports: ['websocket', 'polling'],
     withCredentials: true,
     timeout: connectTimeoutMs,

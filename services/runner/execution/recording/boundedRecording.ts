@@ -94,9 +94,9 @@ function boundedTerminal(
   const say = (text: string) =>
     inner.append(TerminalOutputRecorded.of({ ...fence, kind, channel: 'stderr' }, { text: `\n[${text}]\n` }))
   return {
-    async append(event: TerminalEvent): Promise<void> {
+    async append(event: TerminalEvent, onBegun?: () => void): Promise<void> {
       const bytes = Buffer.byteLength(event.content.text) + eventOverhead
-      if (!isCut && room.take(bytes, 'terminal')) return inner.append(event)
+      if (!isCut && room.take(bytes, 'terminal')) return inner.append(event, onBegun)
       if (!isCut) {
         isCut = true
         await say(`${allowance.reason()}. It goes on; what it prints last is shown when it has ended.`)

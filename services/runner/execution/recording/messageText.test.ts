@@ -26,8 +26,9 @@ function scene({
   const thought: typeof told = []
   const texts = messageTexts({
     terminal: {
-      async append(event) {
+      async append(event, onBegun) {
         if (event.type === 'MessageTextRecorded') recorded.push(event)
+        onBegun?.()
         await append()
       },
       tell: ({ offset, text, isThought }) => void (isThought ? thought : told).push({ offset, text }),
@@ -176,4 +177,22 @@ describe('a thought', () => {
     expect(thought).toContainEqual({ offset: 0, text: 'Perhaps' })
     expect(thought.at(-1)).toEqual({ offset: 0, text: 'Surely' })
   })
+})
+
+test('a finished message need not wait until its last piece is on the disk, only until it is being appended', async () => {
+  let onDisk = () => {}
+  let isRecorded = false
+  const { texts, recorded } = scene({ append: () => new Promise((resolve) => (onDisk = resolve)) })
+  await texts.write('k', 'Hello ')
+  await texts.write('k', 'there.')
+  const finishing = texts.finish('k')
+  expect(recorded.map(({ content }) => content.text)).toEqual(['Hello '])
+  // The first piece is on the disk, and the second one is appended.
+  onDisk()
+  const finished = await finishing
+  void finished.recorded.then(() => (isRecorded = true))
+  expect(recorded.map(({ content }) => content.text)).toEqual(['Hello ', 'there.'])
+  expect(isRecorded).toBe(false)
+  onDisk()
+  await finished.recorded
 })

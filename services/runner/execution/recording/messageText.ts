@@ -13,8 +13,19 @@ export interface MessageTexts {
   think(messageKey: string, text: string): Promise<void>
   /** Called when the text was broken off and the agent will begin it again from the start. */
   restart(messageKey: string): Promise<void>
-  /** Called when the text or thought is complete. Resolves with the id of its message when every piece is recorded. */
-  finish(messageKey: string): Promise<string>
+  /** Called when the text or thought is complete. Resolves when every piece of it is recorded or is being appended. */
+  finish(messageKey: string): Promise<FinishedText>
+}
+
+interface FinishedText {
+  readonly messageId: string
+  /** Resolves when every piece is recorded. */
+  readonly recorded: Promise<void>
+}
+
+interface TextRecorder extends Pick<OutputRecorder, 'write'> {
+  /** Records the rest. Resolves when all of it is recorded or is being appended; the result's `recorded` resolves when it is recorded. */
+  end(): Promise<Pick<FinishedText, 'recorded'>>
 }
 
 interface MessageTextDeps {
@@ -26,6 +37,8 @@ interface MessageTextDeps {
 
 /** The time between two messages to viewers in milliseconds: short enough to look smooth on a screen, and long enough to spare the connection. */
 const betweenTellingsMs = 15
+/** The number of messages to viewers that may follow each other at once: words of a model come unevenly. */
+const tellingsAtOnce = 3
 /**
  * The time between two messages about a thought in milliseconds. It is longer than `betweenTellingsMs`, because each message repeats `toldAgain`
  * characters.
@@ -41,81 +54,100 @@ const toldOfThought = 32_000
  * Makes the texts of one attempt of an execution. A message's id is made from the attempt and from the agent's own key for the text. So the pieces of
  * a message and the whole message have the same id.
  */
-export function messageTexts({ terminal, fence, redaction, clock }: MessageTextDeps): MessageTexts {
-  const open = new Map<string, OutputRecorder>()
-  const idOf = (messageKey: string) => uuidv5(`${fence.attempt}:${messageKey}`, fence.executionId)
-
-  function recorderOf(messageKey: string): OutputRecorder {
-    const known = open.get(messageKey)
-    if (known) return known
-    const messageId = idOf(messageKey)
-    const spoken = spokenTimes()
-    let waiting = ''
-    let offset = 0
-    const pieces = createCoalescer({
-      ...recorded,
-      async emit(text) {
-        const data = { ...fence, messageId, offset }
-        offset += text.length
-        waiting = waiting.slice(text.length)
-        await terminal.append(MessageTextRecorded.of(data, { text, ...spoken.take(text.length) }))
-      },
-    })
-    const live = recordOutput({
-      redaction,
-      intervalMs: betweenTellingsMs,
-      emit(text) {
-        spoken.add(text.length, clock.now().getTime())
-        waiting += text
-        const again = lastOf(waiting, Math.max(toldAgain, text.length))
-        const from = offset + waiting.length - again.length
-        terminal.tell({ executionId: fence.executionId, messageId, offset: from, text: again })
-        return pieces.write(text)
-      },
-    })
-    const recorder: OutputRecorder = {
-      write: live.write,
-      async end() {
-        await live.end()
-        await pieces.end()
-      },
-    }
+export function messageTexts(deps: MessageTextDeps): MessageTexts {
+  const { attempt, executionId } = deps.fence
+  const open = new Map<string, TextRecorder>()
+  const idOf = (messageKey: string) => uuidv5(`${attempt}:${messageKey}`, executionId)
+  function recorderOf(messageKey: string, make: typeof textRecorder): TextRecorder {
+    const recorder = open.get(messageKey) ?? make(deps, idOf(messageKey))
     open.set(messageKey, recorder)
     return recorder
   }
-
-  function thinkerOf(messageKey: string): OutputRecorder {
-    const known = open.get(messageKey)
-    if (known) return known
-    const messageId = idOf(messageKey)
-    let length = 0
-    let latest = ''
-    const recorder = recordOutput({
-      redaction,
-      intervalMs: betweenThoughtsMs,
-      emit(text) {
-        length += text.length
-        if (length > toldOfThought) return
-        latest = lastOf(`${latest}${text}`, Math.max(toldAgain, text.length))
-        const offset = length - latest.length
-        terminal.tell({ executionId: fence.executionId, messageId, offset, text: latest, isThought: true })
-      },
-    })
-    open.set(messageKey, recorder)
-    return recorder
-  }
-
-  async function restart(messageKey: string): Promise<void> {
-    await open.get(messageKey)?.end()
+  async function end(messageKey: string): Promise<FinishedText> {
+    const ended = await open.get(messageKey)?.end()
     open.delete(messageKey)
+    return { messageId: idOf(messageKey), recorded: ended?.recorded ?? Promise.resolve() }
   }
   return {
-    write: (messageKey, text) => recorderOf(messageKey).write(text),
-    think: (messageKey, text) => thinkerOf(messageKey).write(text),
-    restart,
-    async finish(messageKey) {
-      await restart(messageKey)
-      return idOf(messageKey)
+    write: (messageKey, text) => recorderOf(messageKey, textRecorder).write(text),
+    think: (messageKey, text) => recorderOf(messageKey, thoughtTeller).write(text),
+    restart: async (messageKey) => (await end(messageKey)).recorded,
+    finish: end,
+  }
+}
+
+function textRecorder(
+  { terminal, fence, redaction, clock }: MessageTextDeps,
+  messageId: string,
+): TextRecorder {
+  const spoken = spokenTimes()
+  let waiting = ''
+  let offset = 0
+  /** How many characters are recorded or being appended. */
+  let begun = 0
+  let onBegun = () => {}
+  const pieces = createCoalescer({
+    ...recorded,
+    async emit(text) {
+      const data = { ...fence, messageId, offset }
+      offset += text.length
+      waiting = waiting.slice(text.length)
+      const event = MessageTextRecorded.of(data, { text, ...spoken.take(text.length) })
+      await terminal.append(event, () => {
+        begun = data.offset + text.length
+        onBegun()
+      })
+    },
+  })
+  const live = recordOutput({
+    redaction,
+    intervalMs: betweenTellingsMs,
+    burst: tellingsAtOnce,
+    emit(text) {
+      spoken.add(text.length, clock.now().getTime())
+      waiting += text
+      const again = lastOf(waiting, Math.max(toldAgain, text.length))
+      const from = offset + waiting.length - again.length
+      terminal.tell({ executionId: fence.executionId, messageId, offset: from, text: again })
+      return pieces.write(text)
+    },
+  })
+  return {
+    write: live.write,
+    async end() {
+      await live.end()
+      const written = offset + waiting.length
+      const lastBegun = new Promise<void>((resolve) => (onBegun = () => begun === written && resolve()))
+      onBegun()
+      const recorded = pieces.end()
+      // If the recording fails, the fault is reported where `recorded` is awaited.
+      recorded.catch(() => undefined)
+      await Promise.race([lastBegun, recorded])
+      return { recorded }
+    },
+  }
+}
+
+/** Sends viewers a thought as it is written, up to `toldOfThought` characters. */
+function thoughtTeller({ terminal, fence, redaction }: MessageTextDeps, messageId: string): TextRecorder {
+  let length = 0
+  let latest = ''
+  const thought = recordOutput({
+    redaction,
+    intervalMs: betweenThoughtsMs,
+    emit(text) {
+      length += text.length
+      if (length > toldOfThought) return
+      latest = lastOf(`${latest}${text}`, Math.max(toldAgain, text.length))
+      const offset = length - latest.length
+      terminal.tell({ executionId: fence.executionId, messageId, offset, text: latest, isThought: true })
+    },
+  })
+  return {
+    write: thought.write,
+    async end() {
+      await thought.end()
+      return { recorded: Promise.resolve() }
     },
   }
 }

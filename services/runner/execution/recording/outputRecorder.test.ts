@@ -51,6 +51,27 @@ describe('when pieces go', () => {
     expect(pieces).toEqual(['one ', 'two three'])
   })
 
+  test('several go at once where that is allowed, and on average still one in each interval', async () => {
+    const pieces: string[] = []
+    const output = createCoalescer({ burst: 2, emit: (piece) => void pieces.push(piece) })
+    const write = async (text: string) => {
+      await output.write(text)
+      await settled()
+    }
+    for (const text of ['one', 'two', 'three', 'four']) await write(text)
+    expect(pieces).toEqual(['one', 'two'])
+    await timers.pass(50)
+    expect(pieces).toEqual(['one', 'two', 'threefour'])
+    await write('five')
+    await timers.pass(49)
+    expect(pieces).toHaveLength(3)
+    await timers.pass(51)
+    expect(pieces).toEqual(['one', 'two', 'threefour', 'five'])
+    await timers.pass(100)
+    for (const text of ['six', 'seven']) await write(text)
+    expect(pieces.slice(-2)).toEqual(['six', 'seven'])
+  })
+
   test('after a pause the next goes at once again', async () => {
     const pieces: string[] = []
     const output = createCoalescer({ emit: (piece) => void pieces.push(piece) })

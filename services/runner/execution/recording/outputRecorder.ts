@@ -58,6 +58,8 @@ interface CoalesceOptions {
   readonly emit: (piece: string) => void | Promise<void>
   /** The time between pieces, in milliseconds. */
   readonly intervalMs?: number
+  /** How many pieces may be emitted at once after a pause; 1 by default. On average, there is still one piece per interval. */
+  readonly burst?: number
   /** The longest piece, in UTF-8 bytes. */
   readonly pieceBytes?: number
   /** How many characters may wait before `write` makes its caller wait. */
@@ -72,16 +74,18 @@ interface Coalescer {
 }
 
 /**
- * Gathers a stream of text into few pieces. The first piece after a pause is emitted at once. After that, a piece is emitted at each interval, or
- * when it has reached its size. Pieces never split a character; joined together, they are the text.
+ * Gathers a stream of text into few pieces. The first `burst` pieces after a pause are emitted at once. After that, a piece is emitted at each
+ * interval, or when it has reached its size. Pieces never split a character; joined together, they are the text.
  */
 export function createCoalescer(options: CoalesceOptions): Coalescer {
-  const { emit, intervalMs = 50, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options
+  const { emit, intervalMs = 50, burst = 1, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options
   let pending = ''
   let ended = false
   let failure: { readonly error: unknown } | undefined
   let emitting = false
   let timer: NodeJS.Timeout | undefined
+  /** How many pieces were emitted lately, at most `burst`: each interval takes one off. */
+  let lately = 0
   let waiting: { readonly done: () => void; readonly fail: (error: unknown) => void }[] = []
 
   const settle = () => {
@@ -94,17 +98,20 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
       if (failure === undefined) done()
       else fail(failure.error)
   }
+  const passInterval = () => {
+    lately -= 1
+    timer = lately > 0 ? setTimeout(passInterval, intervalMs) : undefined
+    turn()
+  }
   const turn = () => {
     const full = pending.length * 3 >= pieceBytes && Buffer.byteLength(pending) >= pieceBytes
-    const due = timer === undefined || full || ended
+    const due = lately < burst || full || ended
     if (emitting || failure !== undefined || pending === '' || !due) return settle()
     const piece = firstBytes(pending, pieceBytes)
     pending = pending.slice(piece.length)
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      timer = undefined
-      turn()
-    }, intervalMs)
+    lately = Math.min(lately + 1, burst)
+    if (lately === burst) clearTimeout(timer)
+    if (lately === burst || timer === undefined) timer = setTimeout(passInterval, intervalMs)
     emitting = true
     void emitOne(piece)
     settle()

@@ -9,8 +9,11 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { Evicted } from '../failure.ts'
 
 export interface TerminalWriter {
-  /** Appends in the order of the calls. Rejects with `Evicted` when another runner has written to the stream. All later calls reject too. */
-  append(event: TerminalEvent): Promise<void>
+  /**
+   * Appends in the order of the calls; `onBegun` is called when earlier appends have ended and this one begins. Rejects with `Evicted` when another
+   * runner has written to the stream. All later calls reject too.
+   */
+  append(event: TerminalEvent, onBegun?: () => void): Promise<void>
   /** Sends viewers text that will soon be recorded. */
   tell(words: Omit<Words, 'taskId'>): void
   /** The last event of the stream after this writer's appends; `null` when nothing was ever printed. */
@@ -63,8 +66,12 @@ export async function terminalWriter(
   }
 
   return {
-    append(event) {
-      last = last.then(() => appendNow(event))
+    append(event, onBegun) {
+      last = last.then(() => {
+        const appended = appendNow(event)
+        onBegun?.()
+        return appended
+      })
       // The caller of this append gets the fault; the chain is only for the order of appends.
       last.catch(() => undefined)
       return last

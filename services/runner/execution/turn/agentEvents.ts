@@ -159,11 +159,14 @@ async function said(
   { fence: { executionId }, agent, reporter, texts, redaction }: RecordedTurn,
   { messageKey, text }: Extract<AgentEvent, { type: 'text' }>,
 ): Promise<void> {
-  // Waits until every piece of the text is recorded, so that none comes after the whole message.
-  const messageId = await texts.finish(messageKey)
-  if (text.trim() === '') return
+  const { messageId, recorded } = await texts.finish(messageKey)
+  if (text.trim() === '') return recorded
   const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
-  await reporter.report(MessagePosted.of(data, { message: await redaction.text(text) }))
+  // The last piece is being appended, so it comes before the whole message, and an embedded event store writes both to the disk together.
+  await Promise.all([
+    recorded,
+    reporter.report(MessagePosted.of(data, { message: await redaction.text(text) })),
+  ])
 }
 
 /**
@@ -240,7 +243,8 @@ function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: 
         return texts.think(messageKey, text)
       }
       begunAt.delete(messageKey)
-      const messageId = await texts.finish(messageKey)
+      const { messageId, recorded } = await texts.finish(messageKey)
+      await recorded
       if (text.trim() === '') return
       const durationMs = begun === undefined ? null : Math.max(0, Math.round(elapsed() - begun))
       const data = { executionId: fence.executionId, messageId, agent: agent.name, durationMs }

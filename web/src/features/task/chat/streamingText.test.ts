@@ -59,11 +59,12 @@ describe('a message that is being written', () => {
     writing.settle('e')
     expect(writing.read().map(({ text }) => text)).toEqual(['kept'])
   })
-  test('is not shown again by words that come after the whole', () => {
+  test('is not shown again by words or recorded text that come after the whole', () => {
     const writing = createWriting()
     writing.append([piece(1, 0, 'abc')])
     writing.drop(['m1'])
     writing.appendLive([words(0, 'abcd')])
+    writing.append([piece(2, 0, 'abcd')])
     expect(writing.read()).toEqual([])
   })
   test('that is a thought is shown from where it was heard, and from its beginning when that is said again', () => {

@@ -34,7 +34,8 @@ export function createWriting(): Writing {
   const seen = new Set<string>()
   /** Ids of complete messages, for which late text is ignored. */
   const whole = new Set<string>()
-  const grow = (pieces: readonly (MessageDelta | LiveWords)[]) => {
+  const grow = (all: readonly (MessageDelta | LiveWords)[]) => {
+    const pieces = all.filter(({ messageId }) => !whole.has(messageId))
     if (pieces.length === 0) return
     for (const { messageId } of pieces) seen.add(messageId)
     set(withPieces(read(), pieces))
@@ -47,7 +48,7 @@ export function createWriting(): Writing {
     subscribe,
     reset: (deltas) => set(withPieces([], deltas)),
     append: grow,
-    appendLive: (words) => grow(words.filter(({ messageId }) => !whole.has(messageId))),
+    appendLive: grow,
     settle: (executionId) => shrink(withSettled(read(), executionId)),
     drop(messageIds) {
       for (const id of messageIds) whole.add(id)
