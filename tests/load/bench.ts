@@ -24,6 +24,7 @@ import { million } from './rows/million.ts'
 import { outputLatency } from './rows/outputLatency.ts'
 import { replay } from './rows/replay.ts'
 import { requests } from './rows/requests.ts'
+import { rivals } from './rows/rivals.ts'
 import { shellEcho } from './rows/shellEcho.ts'
 import { soakRow } from './rows/soak.ts'
 import { startToReady } from './rows/startToReady.ts'
@@ -53,6 +54,7 @@ const rows: readonly Row[] = [
   requests,
   web,
   soakRow,
+  rivals,
 ]
 
 const buildWithinMs = 300_000

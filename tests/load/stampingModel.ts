@@ -63,9 +63,10 @@ export async function startStampingModel(): Promise<StampingModel> {
 }
 
 async function say(response: ServerResponse, request: MessagesRequest): Promise<void> {
-  const [, words = '1', everyMs = '0', messages = '1'] =
-    /(\d+) words, one every (\d+) ms, (\d+) times/.exec(readConversation(request).message) ?? []
-  const text = Array.from({ length: Number(words) }, () => unsaid).join(' ')
+  // Agents also ask for other things, such as a title for the conversation.
+  const [, words = '0', everyMs = '0', messages = '1'] =
+    /^\W*(\d+) words, one every (\d+) ms, (\d+) times/.exec(readConversation(request).message) ?? []
+  const text = Array.from({ length: Number(words) }, () => unsaid).join(' ') || 'A title'
   const answer = {
     id: `msg_${Math.round(performance.now())}`,
     model: request.model,

@@ -127,7 +127,8 @@ export async function bareTurns(
 
 const Result = z.object({ type: z.literal('result') })
 
-async function claudeHere(): Promise<string> {
+/** The path of the real program. Throws a sentence when it is not installed. */
+export async function claudeHere(): Promise<string> {
   const located = await locateClaude({ configured: undefined, path: process.env['PATH'] ?? '' })
   if (!located.found) throw new Error(located.reason)
   return located.path
