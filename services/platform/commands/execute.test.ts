@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Decider } from '#domain/kernel/decider.ts'
-import { refuse } from '#domain/kernel/errors.ts'
-import { taskStream } from '#domain/kernel/streams.ts'
+import { Fault, refuse } from '#domain/kernel/errors.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated, UsageRecorded, type TaskEvent } from '#domain/task/events.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
@@ -150,6 +150,19 @@ describe('a repeat under the same command id', () => {
     ])
   })
 
+  test('that another process accepted is known, even though nothing more is admitted', async () => {
+    await engines.commands.execute(titles, stream, add('before'), cause())
+    const once = cause()
+    await commands(engines.log).execute(titles, stream, add('a'), once)
+    const full = () => Promise.reject(new Fault('too_many_tasks'))
+    expect(await engines.commands.execute(titles, stream, add('a'), once, full)).toMatchObject({
+      repeated: true,
+    })
+    await expect(engines.commands.execute(titles, stream, add('b'), cause(), full)).rejects.toMatchObject({
+      code: 'too_many_tasks',
+    })
+  })
+
   test('is known to a process that was started since', async () => {
     const once = cause()
     await engines.commands.execute(titles, stream, add('a'), once)
@@ -203,6 +216,14 @@ describe('a race for a stream', () => {
     ])
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
     expect(await recordedTitles()).toHaveLength(1)
+  })
+
+  test('with a process that deletes the stream and its key is refused for the reason of the newest state', async () => {
+    await engines.commands.execute(titles, stream, add('a'), cause())
+    await commands(engines.log).execute(titles, stream, add('b'), cause())
+    await engines.vault.destroy(scopeOfStream(stream))
+    const late = engines.commands.execute(titles, stream, { type: 'addAfter', count: 1, title: 'c' }, cause())
+    await expect(late).rejects.toMatchObject({ name: 'Fault', code: 'conflict' })
   })
 
   test('that others keep winning ends as a conflict that the person is told of', async () => {

@@ -6,6 +6,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { serializeByKey } from '../async/queue.ts'
+import { EngineUnavailable } from '../ports/faults.ts'
 import { observeCommand } from '../telemetry/instrumentation.ts'
 import type { Emit } from '../telemetry/telemetry.ts'
 import {
@@ -82,6 +83,7 @@ interface Snapshot {
 
 const readBatch = 1_000
 const conflictAttempts = 20
+const outdated = { kind: 'conflict', actual: -1 } as const
 const rememberedCommands = 2_000
 const rememberedStreams = 2_000
 
@@ -122,8 +124,8 @@ async function execute<State, Command, E extends DomainEvent>(
   cause: Cause,
   admit: Admit<E> | undefined,
 ): Promise<Executed<State>> {
-  // The cached state is tried first, without reading the log. If it is outdated, the append ends as a conflict; whatever appends nothing is decided
-  // again on the newest state.
+  // The cached state is tried first, without reading the log. If it is outdated, the append ends as a conflict; whatever appends nothing, or fails, is
+  // decided again on the newest state.
   let cached = cachedIn<State>(on, stream)
   for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
     const tried = cached
@@ -137,7 +139,12 @@ async function execute<State, Command, E extends DomainEvent>(
     if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
     if (decision.length === 0) return { state, head, position, repeated: false, events: [] }
     const append = () => on.log.append(stream, head, decision, cause)
-    const result = await (admit ? appendAdmitted(admit, decision, append) : append())
+    const appending = admit ? appendAdmitted(admit, decision, append) : append()
+    const result = await appending.catch((fault: unknown) => {
+      // The newest state may have another reason, such as a deletion, or know that the command has already taken effect.
+      if (tried && !(fault instanceof EngineUnavailable)) return outdated
+      throw fault
+    })
     if (result.kind === 'conflict') continue
     const { events } = result
     const after = advance(on, decider, stream, snapshot, events)
