@@ -1,4 +1,4 @@
-/** The answers with a task's latest terminal output. The last answers are kept as JSON, and hold until something is appended to their streams. */
+/** The answers with a task's latest terminal output. The last answers are kept as JSON, and hold until their streams are appended to or erased. */
 import { LRUCache } from 'lru-cache'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 import type { getTerminal, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
@@ -37,13 +37,19 @@ export function terminalTexts({ log }: { readonly log: EventLog }): TerminalText
       const executionId = task.execution?.id ?? ''
       const key = [stream, executionId, page.limit, page.before].join(' ')
       const known = kept.get(key)
-      if (known !== undefined && known.lastHash === (await log.headOf(stream)).hash) return known.bytes
+      if (known !== undefined && (await isCurrent(log, stream, known))) return known.bytes
       const { lastHash, ...answer } = await latestOutput(log, stream, executionId, page)
       const bytes = Buffer.from(JSON.stringify(answer satisfies Answer))
       kept.set(key, { lastHash, bytes })
       return bytes
     },
   }
+}
+
+/** Whether nothing was appended to the stream since the answer, and its texts were not erased. An erasure appends nothing to the stream. */
+async function isCurrent(log: EventLog, stream: string, { lastHash }: Kept): Promise<boolean> {
+  const [last] = await log.readBackwards(stream, 'end', 1)
+  return last === undefined ? lastHash === '' : last.meta.hash === lastHash && last.content !== null
 }
 
 /**
