@@ -46,6 +46,18 @@ export function staleParts(root) {
       !existsSync(join(root, 'dist', part, entries[part])) ||
       !isStamped(stampOf(root, part), sourcesOf(root, part)),
   )
-  if (now !== undefined && stale.length === 0) writeFileSync(seen, now)
+  if (now !== undefined && stale.length === 0) remember(seen, now)
   return stale
+}
+
+/**
+ * @param {string} file
+ * @param {string} seen
+ */
+function remember(file, seen) {
+  try {
+    writeFileSync(file, seen)
+  } catch {
+    // The folder may belong to somebody else, or its disk may be full. The next start then only compares contents again.
+  }
 }

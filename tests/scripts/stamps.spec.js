@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { parts, sourcesOf, staleParts, stampOf } from '../../scripts/parts.js'
 import { fingerprint, glance, isStamped, stamped } from '../../scripts/stamps.js'
 
 let root = ''
@@ -12,7 +13,10 @@ beforeEach(() => {
   writeFileSync(join(root, 'services/main.ts'), 'export {}')
   writeFileSync(join(root, 'services/inner/part.ts'), 'export {}')
 })
-afterEach(() => rmSync(root, { recursive: true, force: true }))
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(root, { recursive: true, force: true })
+})
 
 const print = () => fingerprint(root, ['services', 'package.json'])
 
@@ -70,4 +74,15 @@ test('a step that fails leaves no stamp, not even an older one', async () => {
   expect(isStamped(stamp, 'one')).toBe(true)
   await expect(stamped(stamp, 'one', () => Promise.reject(new Error('no space')))).rejects.toThrow('no space')
   expect(isStamped(stamp, 'one')).toBe(false)
+})
+
+test('a start that cannot note what it saw is a start all the same', () => {
+  for (const part of parts) {
+    mkdirSync(join(root, 'dist', part), { recursive: true })
+    writeFileSync(join(root, 'dist', part, part === 'web' ? 'index.html' : 'main.js'), '')
+    writeFileSync(stampOf(root, part), sourcesOf(root, part))
+  }
+  mkdirSync(join(root, 'dist/.seen-stamp'))
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000)
+  expect(staleParts(root)).toEqual([])
 })
