@@ -61,11 +61,11 @@ async function lookAround(
 ): Promise<string | readonly Shortcoming[]> {
   const look = ['perl', '-e', lookInside, String(callNumber('unshare'))] as const
   const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
-  // Uses bash, because helper processes of commands are started by bash. An image without perl lacks what nobody can see.
+  // Uses bash, because helper processes of commands are started by bash. A machine without perl lacks what nobody can see.
   const nodeAndLook = '"$1" --version && shift && { "$@" || true; }'
   const command = program
     ? (['/bin/bash', '-c', nodeAndLook, 'bash', sandbox.seenAs(program), ...look] as const)
-    : look
+    : (['/bin/bash', '-c', '"$@" || true', 'bash', ...look] as const)
   const { exit, stdout, stderr } = await tryCommand(sandbox, workspace, command, program && [program])
   if (exit.reason === 'time_limit') return 'it does not start within 10 s'
   if (exit.code !== 0)
