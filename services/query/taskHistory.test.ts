@@ -96,6 +96,28 @@ test('a page ends before its texts are too large, and still has one event', asyn
   expect((await wholeHistory(1_000)).pages).toEqual([2, 1, 1])
 })
 
+test('of a stream with long texts not many more events are read than fit on the page', async () => {
+  await happens('one')
+  const text = 'a'.repeat(10_000)
+  const pieces = Array.from({ length: 600 }, () =>
+    TerminalOutputRecorded.of({ ...attempt, kind: 'turn', channel: 'stdout' }, { text }),
+  )
+  await log.append(terminalStream(id), emptyHead, pieces, { ...cause(), follows: 0 })
+  let read = 0
+  const counting: Pick<EventLog, 'read' | 'headOf'> = {
+    headOf: log.headOf,
+    read: async (...range) => {
+      const events = await log.read(...range)
+      read += events.length
+      return events
+    },
+  }
+  const { items, more } = await historyPage(counting, id, { limit: 4_000 })
+  expect({ shown: items.length, more, read: read < 300 }).toEqual({ shown: 200, more: true, read: true })
+  const { pages, total } = await wholeHistory(4_000)
+  expect({ pages, total }).toEqual({ pages: [200, 200, 200, 1], total: 601 })
+})
+
 test('words have the times at which they were written', async () => {
   await happens('one')
   await writes('hello', 0)

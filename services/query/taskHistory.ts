@@ -47,10 +47,12 @@ export async function historyPage(
   const terminal = await readable(log, terminalStream(taskId), terminalFrom, half, terminalItemsOf)
   // If the terminal has more events, then the task's events after those that were read are for the next page.
   const followed =
-    terminal.read < half ? Infinity : terminal.items.reduce((last, item) => Math.max(last, item.follows), 0)
+    terminal.known < Infinity
+      ? terminal.items.reduce((last, item) => Math.max(last, item.follows), 0)
+      : Infinity
   const wanted = Math.min(half, followed - taskFrom + 1)
   const task = await readable(log, taskStream(taskId), taskFrom, wanted, taskItemsOf)
-  const items = firstOf(merged(task.items, knownFollowers(terminal.items, task, half)), limit)
+  const items = firstOf(merged(task.items, knownFollowers(terminal.items, task.known)), limit)
   const shown = { task: taskFrom, terminal: terminalFrom }
   for (const { kind } of items) shown[kind === 'event' ? 'task' : 'terminal'] += 1
   const heads = await Promise.all(
@@ -69,7 +71,7 @@ export async function historyPage(
   return {
     items,
     next: `${shown.task}.${shown.terminal}`,
-    more: items.length < read || task.read === half || terminal.read === half,
+    more: items.length < read || task.known < Infinity || terminal.known < Infinity,
     total: heads.reduce((sum, { revision }) => sum + revision + 1, 0),
     missing,
   }
@@ -79,12 +81,14 @@ interface Read<Item> {
   readonly items: readonly Item[]
   /** The number of events from which the items were made. */
   readonly read: number
+  /** The last revision that was read; `Infinity` if the stream has no more events that can be read. */
+  readonly known: number
   /** Why the next event of the stream cannot be read; `null` if it can. */
   readonly flaw: Omit<Missing, 'stream'> | null
 }
 
-/** The items of a stream's events from `from` on, up to the first unreadable event. */
-async function readable<Item>(
+/** The items of a stream's events from `from` on, up to the first unreadable event, and not many more than fit on a page. */
+async function readable<Item extends HistoryItem>(
   log: Log,
   stream: string,
   from: number,
@@ -94,13 +98,19 @@ async function readable<Item>(
   const items: Item[] = []
   let flaw: Read<Item>['flaw'] = null
   let read = 0
-  for (let most = limit; read < most;) {
+  let characters = 0
+  let most = limit
+  while (read < most && characters <= maxCharacters) {
     const atOnce = Math.min(maxAtOnce, most - read)
     try {
       const events = await log.read(stream, from + read, atOnce)
-      for (const event of events) items.push(...itemsOf(event))
+      for (const event of events)
+        for (const item of itemsOf(event)) {
+          items.push(item)
+          characters += charactersOf(item)
+        }
       read += events.length
-      if (events.length < atOnce) break
+      if (events.length < atOnce) most = read
       await otherWork()
     } catch (fault) {
       if (!(fault instanceof UnreadableEvent)) throw fault
@@ -109,7 +119,8 @@ async function readable<Item>(
       most = Math.min(read + atOnce - 1, revision - from)
     }
   }
-  return { items, read, flaw }
+  const hasMore = read < most || (flaw === null && read === limit)
+  return { items, read, known: hasMore ? from + read - 1 : Infinity, flaw }
 }
 
 function taskItemsOf(event: AnyRecorded): readonly TaskEventItem[] {
@@ -125,13 +136,8 @@ function terminalItemsOf(event: AnyRecorded): readonly TerminalItem[] {
 }
 
 /** The terminal's items before the first one that follows an event of the task which was not read. The others are for the next page. */
-function knownFollowers(
-  items: readonly TerminalItem[],
-  task: Read<TaskEventItem>,
-  limit: number,
-): readonly TerminalItem[] {
-  const last = task.read < limit ? Infinity : (task.items.at(-1)?.event.revision ?? Infinity)
-  const unknown = items.findIndex(({ follows }) => follows > last)
+function knownFollowers(items: readonly TerminalItem[], known: number): readonly TerminalItem[] {
+  const unknown = items.findIndex(({ follows }) => follows > known)
   return unknown < 0 ? items : items.slice(0, unknown)
 }
 
