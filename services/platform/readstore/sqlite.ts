@@ -248,7 +248,7 @@ async function findDocuments(
   const name = tableOf(table.collection)
   const rows = prepared(store, sql).all(...values)
   const found = rows.map((row) => parsed(store, name, row))
-  store.found.set(key, found, { size: rows.reduce((length, [, body]) => length + body.length, 1) })
+  store.found.set(key, found, { size: rows.reduce((length, [, body]) => length + body.length, key.length) })
   return found
 }
 
