@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { notesOf } from '../../execution/repositoryNotes.ts'
-import { repositoryAt, surveyOf } from './cloneDifferences.ts'
+import type { Git } from './git.ts'
+import { openSurveys, repositoryAt, surveyOf } from './cloneDifferences.ts'
 
 let scene: Scene
 beforeEach(async () => {
@@ -57,6 +58,30 @@ test('repository F2: submodules, Git LFS and other filters are told of by name',
     /^This repository has 3 submodules that are not fetched: vendor\/lib \(ada\/shared-lib\), .*\n.*Git LFS.*\n.*\(git-crypt\).*\n.*only the end/,
   )
   expect((await readdir(scene.root)).filter((name) => name.startsWith('scratch-'))).toEqual([])
+})
+
+test('a survey is kept, but not one that would fill the memory', async () => {
+  const surveysOf = async (submodules: number) => {
+    const modules = Array.from({ length: submodules }, (_, index) => {
+      const path = `vendor/${'x'.repeat(200)}${index}`
+      return `[submodule "${path}"]\n\tpath = ${path}\n\turl = https://example.com/x/far.git\n`
+    })
+    const commit = await scene.commit({ '.gitmodules': modules.join('') })
+    const { dir: gitDir } = await scene.refresh()
+    let calls = 0
+    const git: Git = (call) => {
+      calls += 1
+      return testGit(call)
+    }
+    const survey = openSurveys({ git, scratch: { make: () => mkdtemp(join(scene.root, 'scratch-')) } })
+    const at = { gitDir, commit, url: 'http://localhost:8081/ada/shop.git' }
+    expect((await survey(at)).submodules).toHaveLength(submodules)
+    const once = calls
+    expect((await survey(at)).submodules).toHaveLength(submodules)
+    return calls === once ? 'kept' : 'read again'
+  }
+  expect(await surveysOf(3)).toBe('kept')
+  expect(await surveysOf(3_000)).toBe('read again')
 })
 
 test.each([

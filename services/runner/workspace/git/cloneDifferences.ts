@@ -32,9 +32,15 @@ interface Surveyed {
   readonly url: string
 }
 
+/** The total length of the kept surveys as JSON: a repository may name submodules by the million. */
+const keptLength = 1_000_000
+
 /** Returns a function like `surveyOf` that looks into a commit only once, since a commit never changes. */
 export function openSurveys(deps: Parameters<typeof surveyOf>[0]): (at: Surveyed) => Promise<Survey> {
-  const kept = new LRUCache<string, Survey>({ max: 100 })
+  const kept = new LRUCache<string, Survey>({
+    maxSize: keptLength,
+    sizeCalculation: (survey, key) => key.length + JSON.stringify(survey).length,
+  })
   return async (at) => {
     const key = `${at.commit} ${at.url}`
     const found = kept.get(key)
