@@ -62,6 +62,24 @@ test('what no read model wants is waited for no longer than what lies before it'
   expect(await follow.waitFor('999', 600)).toBe(false)
 })
 
+test('an event that is appended while the log is asked is waited for', async () => {
+  const task = taskStream(taskId(1))
+  await checkpoint('0')
+  const { readAll, ...store } = engines.eventStore
+  let appended: Promise<AppendResult> | undefined
+  const appending: typeof readAll = async (...range) => {
+    const found = await readAll(...range)
+    appended ??= engines.eventStore.append(task, -1, [sampleEvent(task, 0)])
+    await appended
+    return found
+  }
+  const asked = projected({ ...engines, eventStore: { ...store, readAll: appending } })
+  const terminal = terminalStream(taskId(1))
+  await engines.eventStore.append(terminal, -1, [sampleEvent(terminal, 0)])
+  expect(await asked.waitFor('2', 600)).toBe(false)
+  asked.close()
+})
+
 test('of what no read model wants the store is asked once for all who wait for it later', async () => {
   const terminal = terminalStream(taskId(1))
   const first = await engines.eventStore.append(terminal, -1, [sampleEvent(terminal, 0)])

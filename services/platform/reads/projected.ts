@@ -37,10 +37,11 @@ export function projected(engines: {
    * projector only later that it has skipped the events.
    */
   async function hasNoWaiters(after: Position | null, position: Position): Promise<boolean> {
-    const [next] = await eventStore.readAll(after, 1, projectedEvents)
-    if (next !== undefined) return comparePositions(next.position, position) > 0
+    // The head is read first: an event that comes between the two reads would otherwise be counted but not seen.
     const head = await eventStore.head()
-    return head !== null && comparePositions(position, head) <= 0
+    if (head === null || comparePositions(position, head) > 0) return false
+    const [next] = await eventStore.readAll(after, 1, projectedEvents)
+    return next === undefined || comparePositions(next.position, position) > 0
   }
 
   const unsubscribe = engines.bus.subscribe('projected', (message) => {
