@@ -513,7 +513,7 @@ describe('a viewer', () => {
     await feed.stop()
   })
 
-  test('knows only whole messages, and gets a message each time that it has grown, then complete or withdrawn', async () => {
+  test('does not say that it knows words, and also gets a message each time that it has grown, then complete or withdrawn', async () => {
     const { fake, feed } = await feedWith([])
     const [viewer, other] = [listener(false), listener()]
     await feed.join(task1, viewer, null)
@@ -543,7 +543,7 @@ describe('a viewer', () => {
       [messageId(3), 'And', true, false],
     ])
     const names = (from: Listener) => new Set(from.heard.map(([name]) => name))
-    expect(names(viewer)).not.toContain('chat_message_words')
+    expect(names(viewer)).toContain('chat_message_words')
     expect(other.heard.filter(([name]) => name === 'chat_message')).toHaveLength(1)
     await feed.stop()
   })

@@ -36,7 +36,10 @@ import { throttle, type Throttle } from './throttle.ts'
 
 /** A connection that messages are sent to. */
 export interface Viewer {
-  /** Whether it knows `chat_message_words`. Otherwise it gets the message that an agent is writing as `chat_message`, each time that it has grown. */
+  /**
+   * Whether it says that it knows `chat_message_words`. Otherwise it also gets the message that an agent is writing as `chat_message`, each time that
+   * it has grown.
+   */
   readonly knowsWords: boolean
   send(message: SocketMessage): void
   /** Called when a session of the followed person has ended. */
@@ -206,11 +209,13 @@ function sendWords(feed: FeedState, { isThought, ...words }: Words): void {
   const message: SocketMessage = isThought ? ['thought_words', words] : ['chat_message_words', words]
   const room = feed.rooms.get(words.taskId)
   // Skips a viewer whose history is still being read: the next pieces contain this text too.
-  for (const [viewer, { held }] of room?.viewers ?? [])
-    if (held === null && viewer.knowsWords) viewer.send(message)
-  const grown = room && !isThought && room.growing.add(words)
+  for (const [viewer, { held }] of room?.viewers ?? []) if (held === null) viewer.send(message)
+  const grown = room && !isThought && isForOthers(room) && room.growing.add(words)
   if (grown) sendPartial(feed, room, grown)
 }
+
+/** Whether a viewer does not know `chat_message_words`: for others nothing of growing messages is kept. */
+const isForOthers = ({ viewers }: Room) => [...viewers.keys()].some(({ knowsWords }) => !knowsWords)
 
 /** Sends a message as far as it is written to the viewers that do not know `chat_message_words`. */
 function sendPartial(
@@ -229,7 +234,8 @@ function sendPartial(
 function noteGrowth(feed: FeedState, room: Room, event: AnyRecorded): void {
   switch (event.type) {
     case 'MessageTextRecorded': {
-      const grown = event.content && room.growing.add({ ...event.data, text: event.content.text })
+      const grown =
+        event.content && isForOthers(room) && room.growing.add({ ...event.data, text: event.content.text })
       if (grown) sendPartial(feed, room, grown)
       return
     }
