@@ -67,6 +67,17 @@ test('what was erased is no longer shown', async () => {
   expect((await page()).printed).toEqual(['', ''])
 })
 
+test('of short answers too, only the last thousands are kept', async () => {
+  const { page, reads } = reading()
+  await print(emptyHead, 'one')
+  for (let limit = 1; limit <= 2_500; limit += 1) await page(limit)
+  const before = reads()
+  await page(2_500)
+  expect(reads()).toBe(before)
+  await page(1)
+  expect(reads()).toBe(before + 1)
+})
+
 test('pages of different lengths are different answers', async () => {
   const { page } = reading()
   await print(emptyHead, 'one', 'two')

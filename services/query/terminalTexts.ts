@@ -19,6 +19,8 @@ export interface TerminalTexts {
 const pageLength = 500
 /** The total length of the kept answers, in bytes. */
 const keptBytes = 4_000_000
+/** What an answer takes besides its bytes: a short one keeps a piece of Node's pool of buffers in memory. */
+const keptBeside = 2_000
 
 /** The hash of a stream's last event stands for the whole stream, because each event has the hash of the one before it. */
 interface Kept {
@@ -29,7 +31,7 @@ interface Kept {
 export function terminalTexts({ log }: { readonly log: EventLog }): TerminalTexts {
   const kept = new LRUCache<string, Kept>({
     maxSize: keptBytes,
-    sizeCalculation: ({ bytes }) => bytes.length,
+    sizeCalculation: ({ bytes }) => bytes.length + keptBeside,
   })
   return {
     async of(task, page) {
