@@ -70,7 +70,7 @@ describe('the live connection', () => {
     const options: unknown = io.mock.calls[0]?.[0]
     const give = vi.fn<(credentials: unknown) => void>()
     Reflect.apply(Object(Reflect.get(Object(options), 'auth')), undefined, [give])
-    expect(give).toHaveBeenCalledWith({ token: 'token-1' })
+    expect(give).toHaveBeenCalledWith({ token: 'token-1', knowsWords: true })
   })
 
   // Holds contract 4.8.
