@@ -84,6 +84,23 @@ test('a survey is kept, but not one that would fill the memory', async () => {
   expect(await surveysOf(3_000)).toBe('read again')
 })
 
+test('a survey in which git took too long is not kept', async () => {
+  const commit = await scene.commit({
+    '.gitmodules': '[submodule "lib"]\n\tpath = lib\n\turl = https://example.com/x/far.git\n',
+  })
+  const { dir: gitDir } = await scene.refresh()
+  let isSlow = true
+  const git: Git = async (call) => {
+    const finished = await testGit(call)
+    return isSlow && call.args[0] === 'config' ? { ...finished, endedBy: 'time_limit' } : finished
+  }
+  const survey = openSurveys({ git, scratch: { make: () => mkdtemp(join(scene.root, 'scratch-')) } })
+  const at = { gitDir, commit, url: 'http://localhost:8081/ada/shop.git' }
+  await expect(survey(at)).rejects.toThrow('it took too long')
+  isSlow = false
+  expect((await survey(at)).submodules).toHaveLength(1)
+})
+
 test.each([
   ['../lib.git', 'ada/lib', true],
   ['../../grace/lib', 'grace/lib', true],

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Scratch } from '../../scratch.ts'
 import { splitNul } from '../changes/indexDifferences.ts'
 import { filterNamed } from '../publish/filters.ts'
-import { endedWell, gitOrThrow, type Git } from './git.ts'
+import { endedWell, GitFault, gitOrThrow, type Git } from './git.ts'
 import { isCut } from './repositoryLayout.ts'
 
 export interface Submodule {
@@ -68,13 +68,16 @@ export async function surveyOf(
   }
 }
 
-/** The submodules in the repository's `.gitmodules`, as git reads it; empty when git cannot read it. */
+/** The submodules in the repository's `.gitmodules`, as git reads it; empty when git cannot read it. Throws `GitFault` when git took too long. */
 export async function submodulesOf(
   git: Git,
   { gitDir, commit, url }: Surveyed,
 ): Promise<readonly Submodule[]> {
   const named = ['--get-regexp', '^submodule\\..*\\.(path|url)$']
-  const listed = await git({ gitDir, args: ['config', '-z', '--blob', `${commit}:.gitmodules`, ...named] })
+  const call = { gitDir, args: ['config', '-z', '--blob', `${commit}:.gitmodules`, ...named] }
+  const listed = await git(call)
+  // An empty list would be kept as the answer for this commit.
+  if (listed.endedBy === 'time_limit') throw new GitFault(call, listed)
   if (!endedWell(listed)) return []
   const known = new Map<string, { path?: string; url?: string }>()
   for (const entry of listed.stdout.toString('utf8').split('\0')) {
