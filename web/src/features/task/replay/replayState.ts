@@ -3,6 +3,7 @@ import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
+import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { taskOf, tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { project } from '#domain/views/view.ts'
 import {
@@ -47,8 +48,15 @@ export function foldItems(
   let { writing } = state
   const events: TaskEventMessage[] = []
   let deltas: DeltaItem['delta'][] = []
+  /** The ids of messages that the chat has as a whole: the last piece of a message may be recorded after it. */
+  const whole = new Set<string>()
+  const isWhole = ({ messageId }: DeltaItem['delta']) => {
+    const id = messageDocumentId(base.id, messageId)
+    return whole.has(id) || state.openTask.chat.documents[id] !== undefined
+  }
   const write = () => {
-    if (deltas.length > 0) writing = withPieces(writing, deltas)
+    const pieces = deltas.filter((delta) => !isWhole(delta))
+    if (pieces.length > 0) writing = withPieces(writing, pieces)
     deltas = []
   }
   for (const item of items) {
@@ -63,6 +71,7 @@ export function foldItems(
         events.push(item.event)
         write()
         writing = writingAfter(writing, item.event)
+        for (const id of chatView.touches(item.event)) whole.add(id)
     }
   }
   write()
