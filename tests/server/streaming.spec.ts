@@ -83,7 +83,7 @@ test('the first words are in the chat, and what was printed in the terminal, bef
   expect(complete).toMatchObject({ id: before?.id, isVisible: true })
   expect(complete).not.toHaveProperty('isPartial')
   expect(whole.startsWith(before?.message ?? 'no message')).toBe(true)
-  expect(plain.of('chat_message_words')).toEqual([])
+  expect(plain.of('chat_message_words').length).toBeGreaterThan(0)
   for (const tab of [live, late, plain]) tab.close()
 })
 
