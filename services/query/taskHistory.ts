@@ -8,6 +8,7 @@ import {
   type TaskEventItem,
   type TerminalItem,
 } from '#domain/history/item.ts'
+import { joined } from '#domain/history/joined.ts'
 import { merged } from '#domain/history/order.ts'
 import { taskEvents } from '#domain/task/events.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
@@ -31,6 +32,11 @@ export interface HistoryPage {
   readonly more: boolean
   readonly total: number
   readonly missing: Missing[]
+}
+
+/** The same page with its pieces joined. */
+export function joinedPage(page: HistoryPage) {
+  return { ...page, items: [], joined: joined(page.items) }
 }
 
 type Log = Pick<EventLog, 'read' | 'headOf'>

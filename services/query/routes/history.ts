@@ -11,7 +11,6 @@ import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
-import { joined } from '#domain/history/joined.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -25,7 +24,7 @@ import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { recordedFilesOf } from '#platform/reads/pullRequestProposal.ts'
 import { auditedTask, route, ownTask, type QueryServices } from '../services.ts'
 import { taskAudit } from '../taskAudit.ts'
-import { historyPage } from '../taskHistory.ts'
+import { historyPage, joinedPage } from '../taskHistory.ts'
 
 type WorkspaceChanged = Extract<RecordedOf<TaskEvent>, { type: 'WorkspaceChanged' }>
 
@@ -34,7 +33,7 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
     const isFirst = query.after === undefined
     if (query.export !== undefined && isFirst) await exported('saved_replay', task, request, services)
     const page = await historyPage(services.log, task.id, query)
-    return query.pieces === 'joined' ? { ...page, items: [], joined: joined(page.items) } : page
+    return query.pieces === 'joined' ? joinedPage(page) : page
   }),
   route(getRecordedChanges, signedIn, fresh, ownTask, async ({ task, query }, services) => {
     const changed = await changesAt(services, task.id, query.revision)
