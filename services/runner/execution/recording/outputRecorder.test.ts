@@ -51,6 +51,14 @@ describe('when pieces go', () => {
     expect(pieces).toEqual(['one ', 'two three'])
   })
 
+  test('one that is full ends after a line, if it has one', async () => {
+    const pieces: string[] = []
+    const output = createCoalescer({ pieceBytes: 8, emit: (piece) => void pieces.push(piece) })
+    await output.write('one\ntwo\nthree\na long line')
+    await output.end()
+    expect(pieces).toEqual(['one\ntwo\n', 'three\n', 'a long l', 'ine'])
+  })
+
   test('several go at once where that is allowed, and on average still one in each interval', async () => {
     const pieces: string[] = []
     const output = createCoalescer({ burst: 2, emit: (piece) => void pieces.push(piece) })

@@ -107,7 +107,7 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
     const full = pending.length * 3 >= pieceBytes && Buffer.byteLength(pending) >= pieceBytes
     const due = lately < burst || full || ended
     if (emitting || failure !== undefined || pending === '' || !due) return settle()
-    const piece = firstBytes(pending, pieceBytes)
+    const piece = firstLines(pending, pieceBytes)
     pending = pending.slice(piece.length)
     lately = Math.min(lately + 1, burst)
     if (lately === burst) clearTimeout(timer)
@@ -145,6 +145,12 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
       await settled().finally(() => clearTimeout(timer))
     },
   }
+}
+
+/** Like `firstBytes`, but ends after a line if there is one, so that other output does not come in the middle of a line. */
+function firstLines(text: string, limit: number): string {
+  const first = firstBytes(text, limit)
+  return first.length === text.length ? first : first.slice(0, first.lastIndexOf('\n') + 1) || first
 }
 
 /** The longest beginning of `text` that fits into `limit` bytes of UTF-8 and splits no character; it has at least one character. */

@@ -26,8 +26,7 @@ interface ServiceLogLimits {
   readonly paceMs: number
 }
 
-// No multiple of the recorder's pieces of 16 KiB: the sentence that follows would be cut, and other output could come between.
-const defaultLimits: ServiceLogLimits = { inTurn: 250_000, kept: 64 * 1024, paceMs: 50 }
+const defaultLimits: ServiceLogLimits = { inTurn: 256 * 1024, kept: 64 * 1024, paceMs: 50 }
 /** Lines with more characters than this are split. */
 const longestLine = 4_096
 const lastCharacters = 1_000
