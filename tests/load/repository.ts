@@ -1,5 +1,7 @@
 /** Real git, for measurements outside of the product. */
 import { execFile } from 'node:child_process'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { environment } from './project.ts'
 import type { Scene } from './row.ts'
@@ -14,4 +16,11 @@ export async function makeRepository(scene: Scene, folder: string): Promise<void
   await git(scene, ['-C', folder, 'add', '--all'])
   const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
   await git(scene, ['-C', folder, ...who, 'commit', '--quiet', '--message', 'All'])
+}
+
+/** Makes a repository with one small file in a new folder. */
+export async function makeSampleRepository(scene: Scene, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await writeFile(join(folder, 'README.md'), '# Sample\n')
+  await makeRepository(scene, folder)
 }

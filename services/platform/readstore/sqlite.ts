@@ -71,8 +71,8 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
   /**
-   * The documents that were read or written last, by table and id. They are read from the file each time, and only parsed again when their texts have changed: so
-   * readers get the same object for the same document.
+   * The documents that were read or written last, by table and id. Their texts are read from the file each time, and only parsed again when they have
+   * changed: so readers get the same object for the same document.
    */
   readonly parsed: LRUCache<string, { readonly body: string; readonly document: Document }>
   /** What `find` found since the file last changed, by the query. Any change empties it, so it needs no rule for which change concerns which query. */

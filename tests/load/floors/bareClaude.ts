@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
@@ -11,7 +11,7 @@ import type { LaunchRequest } from '../../../services/runner/agents/port.ts'
 import { locateClaude } from '../../../services/runner/agents/claude/claude.ts'
 import { within } from '../../product/live.ts'
 import { environment } from '../project.ts'
-import { makeRepository } from '../repository.ts'
+import { makeSampleRepository } from '../repository.ts'
 import type { Scene } from '../row.ts'
 
 /** A turn of the CLI, with times of `performance.now()`. */
@@ -42,9 +42,7 @@ export type BareHome = string
 
 export async function bareHome(scene: Scene): Promise<BareHome> {
   const home = await mkdtemp(join(scene.folder, 'claude-'))
-  await mkdir(checkoutIn(home))
-  await writeFile(join(checkoutIn(home), 'README.md'), '# Sample\n')
-  await makeRepository(scene, checkoutIn(home))
+  await makeSampleRepository(scene, checkoutIn(home))
   return home
 }
 

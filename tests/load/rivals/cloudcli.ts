@@ -1,11 +1,10 @@
 /** cloudcli, a web page for the `claude` program. */
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { freePortsFor } from '../../freePorts.ts'
 import { claudeHere } from '../floors/bareClaude.ts'
 import { environment } from '../project.ts'
-import { makeRepository } from '../repository.ts'
+import { makeSampleRepository } from '../repository.ts'
 import { send, type Contender } from './contender.ts'
 import { fileOf } from './installed.ts'
 
@@ -18,9 +17,7 @@ export const cloudcli: Contender = {
     const server = await fileOf('@cloudcli-ai/cloudcli', 'dist-server/server/index.js')
     const home = join(scene.folder, 'cloudcli')
     const repository = join(home, 'sample')
-    await mkdir(repository, { recursive: true })
-    await writeFile(join(repository, 'README.md'), '# Sample\n')
-    await makeRepository(scene, repository)
+    await makeSampleRepository(scene, repository)
     const [port = 0] = await freePortsFor(1)
     const base = `http://127.0.0.1:${port}`
     return {

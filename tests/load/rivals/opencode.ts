@@ -1,10 +1,9 @@
 /** opencode, an agent of its own with a web page. */
-import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { freePortsFor } from '../../freePorts.ts'
 import { environment } from '../project.ts'
-import { makeRepository } from '../repository.ts'
+import { makeSampleRepository } from '../repository.ts'
 import { send, type Contender } from './contender.ts'
 import { fileOf } from './installed.ts'
 
@@ -17,9 +16,7 @@ export const opencode: Contender = {
     const program = await fileOf('opencode-ai', 'bin/opencode.exe')
     const home = join(scene.folder, 'opencode')
     const repository = join(home, 'sample')
-    await mkdir(repository, { recursive: true })
-    await writeFile(join(repository, 'README.md'), '# Sample\n')
-    await makeRepository(scene, repository)
+    await makeSampleRepository(scene, repository)
     const [port = 0] = await freePortsFor(1)
     const base = `http://127.0.0.1:${port}`
     const settings = {
