@@ -245,12 +245,19 @@ describe('the adapter, where the host fails', () => {
     'x-ratelimit-reset': '4000000000',
   }
 
-  /** A host that gives these answers, one after the other, and the last one to all that follows; the clock stands at `now`. */
-  async function answering(answers: readonly RequestListener[]) {
+  /**
+   * A host that gives these answers, one after the other, and the last one to all that follows. It answers none before `underWay` requests have
+   * arrived. The clock stands at `now`.
+   */
+  async function answering(answers: readonly RequestListener[], underWay = 1) {
     const left = [...answers]
+    const held: (() => void)[] = []
+    let arrived = 0
     const { codeHost } = await failingHost((request, response) => {
       const [answer] = left.length > 1 ? left.splice(0, 1) : left
-      answer?.(request, response)
+      held.push(() => answer?.(request, response))
+      arrived += 1
+      if (arrived >= underWay) for (const give of held.splice(0)) give()
     })
     vi.useFakeTimers({ toFake: ['Date'] })
     closing.push(async () => void vi.useRealTimers())
@@ -270,11 +277,10 @@ describe('the adapter, where the host fails', () => {
   ] as const)(
     'a wait that it asks for is kept, whatever it answers meanwhile: %s',
     async (_, status, headers) => {
-      const { codeHost, now } = await answering([
-        (...args) => json(status, { message: 'x' }, { ...all, ...headers() })(...args),
-        json(404, {}, all),
-      ])
-      // Both are under way before the host refuses one of them.
+      const { codeHost, now } = await answering(
+        [(...args) => json(status, { message: 'x' }, { ...all, ...headers() })(...args), json(404, {}, all)],
+        2,
+      )
       const both = await Promise.allSettled([1, 2].map(() => codeHost.repository('ghu_x', at)))
       const kinds = both.map((one) => one.status === 'rejected' && one.reason.kind)
       expect(kinds.toSorted()).toEqual(['not_found', 'rate_limited'])
@@ -287,6 +293,7 @@ describe('the adapter, where the host fails', () => {
   test('of two waits the later end counts', async () => {
     const { codeHost, now } = await answering(
       ['3600', '60'].map((seconds) => json(429, { message: 'x' }, { 'retry-after': seconds })),
+      2,
     )
     await Promise.allSettled([1, 2].map(() => codeHost.repository('ghu_x', at)))
     expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0, resetsAt: now + 3_600_000 })
