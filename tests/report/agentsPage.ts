@@ -40,7 +40,7 @@ export function shownIn(source: string): readonly Shown[] {
 /** Where the key of its model is. */
 function keyOf(name: AgentName): string {
   const { access } = agents[name]
-  return access.kind === 'key' ? 'in the sandbox' : 'outside the sandbox, with the broker'
+  return access.kind === 'key' ? 'in the sandbox' : 'with the broker'
 }
 
 function takesSubscriptions(name: AgentName): string {
