@@ -1,4 +1,4 @@
-/** Permissions of people who request an issue, in the repository and on this server. They are requested for each decision and never cached. */
+/** What people who request a task for an issue may do in the repository and on this server. Looked up for each decision, never cached. */
 import { mayWrite, type IssueRequest, type JudgedRequest } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { Engines } from '#platform/compose.ts'

@@ -103,7 +103,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     host: values.HOST,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL ?? null,
-    /** The host name below which previews of tasks are; `null`: previews are only at loopback names. */
+    /** The host name below which previews are served; `null`: below `localhost`, if served at all. */
     previewHost: values.PREVIEW_HOST ?? null,
     masterKey: values.MASTER_KEY,
     codeHost,

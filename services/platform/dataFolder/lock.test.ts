@@ -1,9 +1,9 @@
-/** Only its owner can access the data folder. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+/** Only its owner can access the data folder, and it must be a folder. */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { holdDataFolder } from './lock.ts'
+import { holdDataFolder, UnusableDataFolder } from './lock.ts'
 
 // Holds findings 1.60.
 test('finding low: a data folder that others could enter is closed to them', () => {
@@ -22,4 +22,16 @@ test('security L4: so are the lock and the blobs of a data folder, also where th
   holdDataFolder(folder)()
   const modes = ['blobs', 'lock', '.writable'].map((name) => statSync(join(folder, name)).mode & 0o777)
   expect(modes).toEqual([0o700, 0o600, 0o600])
+})
+
+test('a file, and a folder below a file, are refused with a sentence, and the file is left alone', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flightdeck-data-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'data')
+  writeFileSync(file, 'mine')
+  for (const path of [file, join(file, 'below')]) {
+    expect(() => holdDataFolder(path)).toThrow(UnusableDataFolder)
+    expect(() => holdDataFolder(path)).toThrow(`The data folder ${path} is not writable.`)
+  }
+  expect(readFileSync(file, 'utf8')).toBe('mine')
 })

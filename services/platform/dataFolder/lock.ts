@@ -15,8 +15,8 @@ export class UnusableDataFolder extends Error {
  */
 export function holdDataFolder(folder: string): () => void {
   const lock = join(folder, 'lock')
-  releaseIfFull(folder)
   try {
+    releaseIfFull(folder)
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const trial = join(folder, '.writable')
     writeFileSync(trial, '', { mode: 0o600 })

@@ -83,7 +83,7 @@ interface MenuListProps {
   readonly begins: End
   /** Closes the menu and returns the focus to its button. */
   readonly onClose: () => void
-  /** Closes the menu because the focus has moved elsewhere. */
+  /** Closes the menu without focusing its button. */
   readonly onLeave: () => void
 }
 

@@ -7,7 +7,7 @@ import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 export interface ShellScreen {
   /** Shows the output of one shell, oldest first: what is new since the last call, or all of it if it is other output. */
   show(output: readonly TerminalOutput[]): void
-  /** Makes the screen as large as its element, and returns its size. */
+  /** Fits a live screen to its element. Returns the screen's size. */
   fit(): { readonly rows: number; readonly columns: number }
   focus(): void
   close(): void
