@@ -205,9 +205,9 @@ describe('it ends', () => {
     const leaving = await scene.product.signIn('ada')
     const preview = await opened(leaving)
     const staying = await opened()
-    const socket = await socketOf(preview)
+    const closed = once(await socketOf(preview), 'close')
     await leaving.ask(logout)
-    await once(socket, 'close')
+    await closed
     expect(await get(preview.host, '/', { cookie: preview.cookie })).toMatchObject({ status: 401 })
     expect(await get(staying.host, '/', { cookie: staying.cookie })).toMatchObject({ status: 200 })
   })
@@ -215,19 +215,19 @@ describe('it ends', () => {
   // Attacks preview: the app of a deleted task goes on.
   test('when its task is deleted', async () => {
     const preview = await opened(ada, otherTaskId)
-    const socket = await socketOf(preview)
+    const closed = once(await socketOf(preview), 'close')
     await ada.ask(deleteTask, { params: { taskId: otherTaskId } })
-    await once(socket, 'close')
+    await closed
     expect(await get(preview.host, '/', { cookie: preview.cookie })).toMatchObject({ status: 404 })
     expect(await ada.refused(listPorts, { params: { taskId: otherTaskId } })).toMatchObject({ status: 404 })
   })
 
   test('with its sandbox', async () => {
     const preview = await opened()
-    const socket = await socketOf(preview)
+    const closed = once(await socketOf(preview), 'close')
     const { pathname, search } = await opening()
     await ada.ask(cancelTask, { params: { taskId } })
-    await once(socket, 'close')
+    await closed
     await ada.taskOnce(taskId, hasEnded)
     const sentence = 'The sandbox of this task has ended. Send a message to the task to start it again.'
     for (const path of ['/', pathname + search]) {
