@@ -255,7 +255,7 @@ test('a service that says nothing is a 504 after the time for it, and is not ask
     ['query', 'GET'],
     ['command', 'POST'],
   ] as const) {
-    const { at } = await gatewayTo(service, url, { silenceMs: 300 })
+    const { at } = await gatewayTo(service, url, { silenceMs: 1_000 })
     const answer = await fetch(`${at}/api/x`, { method })
     expect([answer.status, await answer.json()]).toMatchObject([504, { code: 'timeout' }])
   }
@@ -264,7 +264,7 @@ test('a service that says nothing is a 504 after the time for it, and is not ask
 
 test('an answer streams: its beginning is there before its end, and an end that never comes breaks it off', async () => {
   const url = await serviceThat((_, answer) => void answer.write('first'))
-  const { at } = await gatewayTo('query', url, { silenceMs: 500 })
+  const { at } = await gatewayTo('query', url, { silenceMs: 2_000 })
   const answer = await fetch(`${at}/api/x`)
   const reader = answer.body?.getReader()
   const first = await reader?.read()

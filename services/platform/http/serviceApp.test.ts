@@ -17,10 +17,13 @@ let vault: Vault
 let tokens: ServiceTokens
 let service: RunningService
 let parts: Map<string, () => Promise<void>>
+/** Is called when the slow call has arrived. */
+let arrived: () => void
 const person = { userId: 'u1', sessionId: 's1' }
 
 const api: Middleware = async (context, next) => {
   if (context.path === '/api/slow') {
+    arrived()
     await pause(200)
     context.body = 'done'
     return
@@ -102,8 +105,9 @@ test('health is told to everybody: alive always, ready while every part answers'
 })
 
 test('stopping lets a call that runs finish', async () => {
+  const arrives = new Promise<void>((resolve) => (arrived = resolve))
   const running = fetch(address('/api/slow'), { method: 'POST', headers: await shown() })
-  await pause(50)
+  await arrives
   await service.stop()
   expect(await (await running).text()).toBe('done')
   await expect(fetch(address('/healthz'))).rejects.toThrow('fetch failed')

@@ -294,9 +294,10 @@ test('a connection without a byte ends, and only so many are taken at once', asy
   const port = await serve(createTcp(() => undefined))
   const { proxy } = await open({ rules: [inside(`127.0.0.1:${port}`)], idleMs: 50, connections: 1 })
   const { socket } = await tunnel(proxy, `127.0.0.1:${port}`)
+  const isOver = once(socket, 'close')
   const second = connect(proxy.port, '127.0.0.1')
   await once(second, 'close')
-  await once(socket, 'close')
+  await isOver
   expect((await tunnel(proxy, `127.0.0.1:${port}`)).status).toBe(200)
 })
 
