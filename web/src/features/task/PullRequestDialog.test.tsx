@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { act, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { diffOf, taskOf } from '../../../../tests/client/samples.ts'
@@ -233,6 +233,8 @@ describe('what was looked at', () => {
   })
 
   test('github 3.2: that GitHub asks to wait with is counted down on the button, which cannot be pressed until then', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+    onTestFinished(() => void vi.useRealTimers())
     const limited = () =>
       new Response('{"error":"GitHub asks us to wait until 10:01 UTC.","code":"rate_limited"}', {
         status: 429,
@@ -241,12 +243,12 @@ describe('what was looked at', () => {
     await open({}, { [`POST ${at}/pr`]: limited, [diffAt]: diff(seen) })
     await confirm()
     expect(await screen.findByText('GitHub asks us to wait until 10:01 UTC.')).toBeTruthy()
-    const waiting = await screen.findByRole('button', { name: /^Try again in \ds$/ })
+    const waiting = await screen.findByRole('button', { name: 'Try again in 2s' })
     expect(waiting).toHaveProperty('disabled', true)
-    await waitFor(
-      () => expect(screen.getAllByRole('button', { name: 'Create PR' })[0]).toHaveProperty('disabled', false),
-      { timeout: 10_000 },
-    )
+    act(() => void vi.advanceTimersByTime(1_000))
+    expect(screen.getByRole('button', { name: 'Try again in 1s' })).toHaveProperty('disabled', true)
+    act(() => void vi.advanceTimersByTime(1_000))
+    expect(screen.getAllByRole('button', { name: 'Create PR' })[0]).toHaveProperty('disabled', false)
   })
 
   test('that is not recorded yet can be confirmed, and is said to be recorded first', async () => {

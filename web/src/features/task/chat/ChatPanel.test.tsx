@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { act, fireEvent, renderHook, screen, waitFor, within } from '@testing-library/react'
 import { Provider } from 'react-redux'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { executionId, messageId } from '../../../../../tests/domain/ids.ts'
 import { clientStore, openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
@@ -178,14 +178,18 @@ test('a chat in which nothing was said says what to do', async () => {
 })
 
 test('github 3.2, 3 (SSO): a turn that failed has the links of its reason, and counts down what GitHub asks to wait', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] })
+  onTestFinished(() => void vi.useRealTimers())
   const link = 'https://github.com/orgs/acme/sso?authorization_request=A1'
   const retryAt = new Date(Date.now() + 2_500).toISOString()
   const failure = { code: 'code_host', reason: `Open ${link}, then try again.`, retryAt }
   openPage(at, { answers: openTaskAnswers(taskOf(1, { status: 'failed', failure })) })
   expect((await screen.findByRole('link', { name: link })).getAttribute('href')).toBe(link)
-  const waiting = screen.getByRole('button', { name: /^Try again in \ds$/ })
-  expect(waiting).toHaveProperty('disabled', true)
-  await waitFor(() => expect(screen.queryByRole('timer')).toBeNull(), { timeout: 10_000 })
+  expect(screen.getByRole('button', { name: 'Try again in 3s' })).toHaveProperty('disabled', true)
+  act(() => void vi.advanceTimersByTime(2_000))
+  expect(screen.getByRole('button', { name: 'Try again in 1s' })).toHaveProperty('disabled', true)
+  act(() => void vi.advanceTimersByTime(1_000))
+  expect(screen.queryByRole('timer')).toBeNull()
   expect(screen.getByRole('button', { name: texts.chat.retry })).toHaveProperty('disabled', false)
 })
 
