@@ -138,9 +138,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
         await jobs.put(job(`id ${name}`, name))
         await jobs.put(job(`aside ${name}`, name))
       }
-      await vi.waitFor(() => expect(seen.toSorted()).toEqual([...names, ...names].toSorted()), {
-        timeout: 10_000,
-      })
+      await vi.waitFor(() => expect(seen.toSorted()).toEqual([...names, ...names].toSorted()))
       for (const name of names) {
         await vi.waitFor(async () =>
           expect(await jobs.rejected(name, 10)).toEqual([

@@ -10,6 +10,7 @@ import { uploadImage } from '#domain/api/images.schema.ts'
 import { deleteProject, listProjects } from '#domain/api/projects.schema.ts'
 import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { createPullRequest, createTask, deleteTask, executeTask } from '#domain/api/tasks.schema.ts'
+import { patienceMs } from '../patience.ts'
 import type { Person } from '../product/person.ts'
 import { branchesAtHost, codeHostToken } from '../server/pushing.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
@@ -99,7 +100,7 @@ async function taskWith(person: Person, projectId: string, words: Words): Promis
 
 /** What is found of the words; asked again until nothing is, for erasing takes its time. */
 async function untilNothingIsFound(words: readonly string[]) {
-  for (const end = Date.now() + 30_000; ;) {
+  for (const end = Date.now() + patienceMs; ;) {
     const found = await search(scene.product.dataDir, words)
     if (found.length === 0 || Date.now() > end) return found
     await new Promise((resolve) => setTimeout(resolve, 200))

@@ -100,13 +100,11 @@ describe('a pull request', () => {
     const command = 'touch begun; while [ ! -e go ]; do sleep 0.1; done'
     await scene.ada.ask(executeTask, { params, body: { command } })
     await expect
-      .poll(
-        () =>
-          access(join(tree, 'begun')).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        access(join(tree, 'begun')).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true)
     const scratch = join(folder, 'git', 'scratch-of-the-run')

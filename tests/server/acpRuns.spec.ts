@@ -300,7 +300,7 @@ describe.each(tried)('$name', (agent) => {
     const { ada } = scene
     const questions = async (taskId: string) => (await ada.ask(listQuestions, of(taskId))).questions
     const answer = async (taskId: string, count: number, said: string) => {
-      await expect.poll(async () => (await questions(taskId)).length, { timeout: 40_000 }).toBe(count)
+      await expect.poll(async () => (await questions(taskId)).length).toBe(count)
       const asked = (await questions(taskId)).at(-1)
       await ada.ask(answerQuestion, {
         params: { taskId, questionId: asked?.id ?? '' },
@@ -346,7 +346,7 @@ describe.each(tried)('$name', (agent) => {
   const open = async (taskId: string) => {
     const find = async () =>
       (await scene.ada.ask(listQuestions, of(taskId))).questions.find(({ status }) => status === 'open')
-    await expect.poll(find, { timeout: 40_000 }).toBeDefined()
+    await expect.poll(find).toBeDefined()
     return (await find())?.id ?? ''
   }
 

@@ -119,7 +119,6 @@ const requestsOf = async (n: number) =>
   ).length
 /** How often the update of each task was requested: twice if it was retried. */
 const requests = (...tasks: readonly number[]) => Promise.all(tasks.map(requestsOf))
-const soon = { timeout: 5_000 }
 
 /** The engines' commands, of which the first `times` on task `n` fail. */
 function failing(n: number, fault: Error, times: number): Pick<Commands, 'execute'> {
@@ -139,7 +138,7 @@ test('are tried once more after new tokens, also where nobody knew that the conn
   await lost(1)
   await start()
   await connect()
-  await expect.poll(() => requests(1), soon).toEqual([2])
+  await expect.poll(() => requests(1)).toEqual([2])
 })
 
 test.each([
@@ -150,7 +149,7 @@ test.each([
   await start({ burstPauseMs: 50, minIntervalMs: 1 })
   refusals = [refusal]
   await connect()
-  await expect.poll(() => requests(1), soon).toEqual([2])
+  await expect.poll(() => requests(1)).toEqual([2])
   expect(asked).toBe(2)
 
   await lost(2)
@@ -163,7 +162,7 @@ test.each([
   expect(await requests(2)).toEqual([1])
   await lost(3)
   await connect()
-  await expect.poll(() => requests(2, 3), soon).toEqual([2, 2])
+  await expect.poll(() => requests(2, 3)).toEqual([2, 2])
   expect(asked).toBe(7)
 })
 
@@ -175,5 +174,5 @@ test.each([
   for (const n of [1, 2, 3]) await lost(n)
   await start({ burstPauseMs: 1, minIntervalMs: 20 }, failing(2, fault, times))
   await connect()
-  await expect.poll(() => requests(1, 2, 3), soon).toEqual(tried)
+  await expect.poll(() => requests(1, 2, 3)).toEqual(tried)
 })

@@ -12,6 +12,7 @@ import { textThreads } from '../redaction/textThreads.ts'
 import { budgetUsedUp } from './apiFault.ts'
 import { anyAmount, type Budget } from './budget.ts'
 import { budgetOf } from '../../../tests/budgetOf.ts'
+import { patienceMs } from '../../../tests/patience.ts'
 import { startBroker } from './broker.ts'
 import type { BrokerOptions } from './broker.ts'
 import type { ModelUsage } from './meter.ts'
@@ -114,7 +115,7 @@ async function ask(asked?: Asked): Promise<{ status: number; headers: IncomingHt
 }
 
 async function until(holds: () => boolean): Promise<void> {
-  for (const end = Date.now() + 5000; Date.now() < end; await sleep(5)) if (holds()) return
+  for (const end = Date.now() + patienceMs; Date.now() < end; await sleep(5)) if (holds()) return
   throw new Error('It did not come to pass.')
 }
 

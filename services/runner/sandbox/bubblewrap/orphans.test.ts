@@ -8,7 +8,6 @@ import { endOrphanedSandboxes } from './orphans.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 import { processTree } from '../processTree.ts'
 
-const patience = { timeout: 10_000 }
 const { sandbox, note } = await findTestSandbox()
 
 /** A sandbox that is not tied to who made it, as one is whose maker was killed too early; with the first process in it. */
@@ -25,7 +24,7 @@ async function orphan(tree: string): Promise<number> {
     const [, pid, ...inside] = await processTree(outer)
     if (pid === undefined || inside.length === 0) throw new Error('It is not made yet.')
     return pid
-  }, patience)
+  })
   child.kill('SIGKILL')
   return first
 }
@@ -55,9 +54,9 @@ test.skipIf(!sandbox)(
       throw new Error('There are two.')
     expect([await isThere(own), await isThere(other)]).toEqual([true, true])
     await endOrphanedSandboxes(root)
-    await vi.waitFor(async () => expect(await isThere(own)).toBe(false), patience)
+    await vi.waitFor(async () => expect(await isThere(own)).toBe(false))
     expect(await isThere(other)).toBe(true)
     await endOrphanedSandboxes(otherRoot)
-    await vi.waitFor(async () => expect(await isThere(other)).toBe(false), patience)
+    await vi.waitFor(async () => expect(await isThere(other)).toBe(false))
   },
 )
