@@ -49,7 +49,7 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
   const goesOn = running && command.until === null
   return (
     // A long command fades out behind this element; scrolling the box shows the command's end.
-    <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-1 font-ui text-meta/7 text-muted select-none before:absolute before:inset-y-0 before:right-full before:w-6 before:bg-linear-to-r before:from-transparent before:to-raised">
+    <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-1 font-ui text-meta/7 text-muted select-none max-md:pl-7 before:absolute before:inset-y-0 before:right-full before:w-6 before:bg-linear-to-r before:from-transparent before:to-raised">
       {goesOn ? (
         <span className="text-run">
           {texts.running} <RunningTime since={at} />

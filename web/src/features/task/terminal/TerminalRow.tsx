@@ -35,6 +35,8 @@ export const TerminalRow = memo(function TerminalRow({
   const time = clockTime(line.at)
   const same = previousTime !== undefined && clockTime(previousTime) === time
   const isCommand = result !== undefined
+  // On a phone, a wrapped command has the whole width; its outcome and its time stand below it.
+  const isStacked = isCommand && wrap
   return (
     <div
       ref={measure}
@@ -46,7 +48,7 @@ export const TerminalRow = memo(function TerminalRow({
       )}
       style={{ transform: `translateY(${top}px)` }}
     >
-      <div className={classes('flex', isCommand && 'bg-raised leading-7')}>
+      <div className={classes('flex', isCommand && 'bg-raised leading-7', isStacked && 'max-md:flex-wrap')}>
         <time
           dateTime={line.at}
           className={classes(
@@ -54,6 +56,7 @@ export const TerminalRow = memo(function TerminalRow({
             // A phone only has room for the lines, and for the times of commands.
             isCommand ? 'leading-7' : 'max-md:h-5 max-md:opacity-0 max-md:w-3 max-md:overflow-hidden',
             same && !isCommand && 'invisible group-hover/line:visible',
+            isStacked && 'max-md:order-1 max-md:ml-auto max-md:pr-4 max-md:pl-0',
           )}
         >
           {time}
@@ -64,7 +67,8 @@ export const TerminalRow = memo(function TerminalRow({
           dir="ltr"
           className={classes(
             'min-h-5 flex-1 pr-4',
-            isCommand ? 'pl-1' : 'border-l-2 pl-2',
+            isCommand ? 'py-1 pl-1 leading-5' : 'border-l-2 pl-2',
+            isStacked && 'max-md:basis-[calc(100%-1.5rem)]',
             wrap ? 'min-w-0 wrap-anywhere whitespace-pre-wrap' : 'whitespace-pre',
             line.channel === 'stderr' ? 'border-bad' : 'border-transparent',
           )}
