@@ -28,8 +28,8 @@ const fails = { name: 'fails', command: 'echo no disk >&2; exit 3', readyPort: 5
 const relayPort = 31_280
 const squatter = `require('net').createServer().on('error', ({ code }) => console.log('port', code)).listen(${relayPort}, '127.0.0.1')`
 const hostile = [
-  { name: 'squatter', command: `node -e "${squatter}"; sleep 8640` },
-  { name: 'orphan', command: 'setsid sleep 8641 & exit 0' },
+  { name: 'squatter', command: `node -e "${squatter}"; touch squatted.txt; sleep 8640` },
+  { name: 'orphan', command: 'setsid sleep 8641 & touch orphaned.txt; exit 0' },
   { name: 'killer', command: 'kill -9 $PPID; touch killed.txt; sleep 8642' },
   { name: 'bomb', command: 'for n in $(seq 300); do sleep 8643 & done; touch bombed.txt; wait' },
 ]
@@ -42,7 +42,10 @@ beforeAll(async () => {
     { when: /Wait for the flood/, turns: bash('until [ -e flooded.txt ]; do sleep 0.1; done') },
     {
       when: /Wait for the hostile/,
-      turns: bash('until [ -e killed.txt ] && [ -e bombed.txt ]; do sleep 0.1; done; pgrep -c -f 8643'),
+      // Each has done its worst, and what one left behind is gone.
+      turns: bash(
+        'for file in squatted orphaned killed bombed; do until [ -e $file.txt ]; do sleep 0.1; done; done; while pgrep -f "sleep 864[1]"; do sleep 0.1; done; pgrep -c -f 8643',
+      ),
     },
     { when: /Work/, turns: [{ text: 'Done.' }] },
   ])

@@ -50,8 +50,8 @@ interface Service extends ProjectService {
 }
 
 const lookAgainMs = 50
-/** The longest time that services wait for the relay, in milliseconds. */
-const longestRelayMs = 5_000
+/** The longest time that services wait for the relay, in milliseconds: as long as an agent waits for it (relay.ts). */
+const longestRelayMs = 30_000
 
 export function projectServices({
   services,
