@@ -76,6 +76,8 @@ const push = (files: Readonly<Record<string, string>>) =>
     files,
   )
 async function rebuilt() {
+  // It would join one that is under way, also one that began by itself: with the settings of before.
+  await settled()
   const answer = await scene.ada.ask(rebuildProjectEnvironment, { params: { projectId: scene.projectId } })
   expect(answer.state).toBe('building')
   return settled()
@@ -218,7 +220,10 @@ test('lock files that change on the default branch make it again in the backgrou
   const before = await layers()
   await push({ 'web/package-lock.json': '{}', 'README.md': '# Changed\n' })
   await hostTellsOfPush()
-  await eventually('it began', async () => (await environment()).changed !== null)
+  await eventually(
+    'it began',
+    async () => (await environment()).changed?.includes('web/package-lock.json') === true,
+  )
   expect(await settled()).toMatchObject({ state: 'ready', changed: ['web/package-lock.json'] })
   expect(await layers()).toHaveLength(before.length + 1)
 })
