@@ -60,7 +60,7 @@ test('a task begins with a command of its repository, chosen with the keyboard',
   await box.pressSequentially('of the notes')
   await page.getByRole('button', { name: 'Start Coding' }).click()
   await expect.poll(asked).toContain('Say how of the notes stands.')
-  expect(asked()).toContain('The person likes short answers.')
+  await expect.poll(asked).toContain('The person likes short answers.')
 })
 
 test('a message mentions a subagent and files, and uses a command of the person', async () => {
@@ -87,7 +87,7 @@ test('a message mentions a subagent and files, and uses a command of the person'
   await expect(composer).toHaveValue('Let @agent-checker see @"docs/reading list.md" ')
   await composer.press('Enter')
   await expect.poll(asked).toContain('desire to invoke the agent \\"checker\\"')
-  expect(asked()).toContain('Much.')
+  await expect.poll(asked).toContain('Much.')
 
   await task.send('/tidy the plans')
   await expect.poll(asked).toContain('Tidy the plans for me.')
