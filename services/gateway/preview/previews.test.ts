@@ -289,9 +289,10 @@ describe('who is let in', () => {
     const cookie = await cookieOf(passFor(port))
     const socket = await socketTo(port, { cookie })
     await once(socket, 'open')
+    const closed = once(socket, 'close')
     ended = [owner.sessionId]
     await write(put('users', person()))
-    await once(socket, 'close')
+    await closed
     expect(await get(hostOf(port), '/', { cookie })).toMatchObject({ status: 401 })
   })
 
