@@ -20,8 +20,8 @@ import {
   type ReadStream,
 } from '#platform/ports/eventStore.ts'
 import { CannotOpen, EngineUnavailable, RemovedStream } from '#platform/ports/faults.ts'
-import type { Opened, Vault } from '#platform/ports/vault.ts'
-import { bytesOf, digestsOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
+import type { Opened, SealedPiece, Vault } from '#platform/ports/vault.ts'
+import { bytesOf, digestsOf, hashOf, proofOf, salted, isSalted } from './chain.ts'
 
 /** The last event of a stream, on which the next append builds. */
 export interface Head {
@@ -131,10 +131,11 @@ async function open(log: LogEngines, record: LogRecord): Promise<AnyRecorded> {
 
 /** Decrypts events of one stream. Events of unknown kinds and of newer versions are refused without a key, because their keys may be unknown too. */
 async function openAll(log: LogEngines, events: readonly StoredEvent[]): Promise<readonly AnyRecorded[]> {
-  const known = events.map((event) => ({ event, kind: kindOf(event) }))
-  const pieces = events.flatMap(({ stream, id, content }) =>
-    content === null ? [] : [{ context: contentContext(stream, id), sealed: Buffer.from(content, 'base64') }],
-  )
+  const kinds = events.map(kindOf)
+  const pieces: SealedPiece[] = []
+  for (const { stream, id, content } of events)
+    if (content !== null)
+      pieces.push({ context: contentContext(stream, id), sealed: Buffer.from(content, 'base64') })
   const first = events.find(({ content }) => content !== null)
   const opened =
     first === undefined
@@ -143,8 +144,8 @@ async function openAll(log: LogEngines, events: readonly StoredEvent[]): Promise
           throw fault instanceof CannotOpen ? new UnreadableEvent(first, 'cannot_be_opened', fault) : fault
         })
   let next = 0
-  return known.map(({ event, kind }) =>
-    recordedOf(event, kind, event.content === null ? undefined : opened[next++]),
+  return events.map((event, index) =>
+    recordedOf(event, kinds[index] ?? kindOf(event), event.content === null ? undefined : opened[next++]),
   )
 }
 
@@ -162,7 +163,7 @@ function recordedOf(event: StoredEvent, kind: AnyKind, opened: Opened): AnyRecor
   try {
     const form = lifted(kind, event.version, { data: event.data, content })
     const { version } = kind
-    const data = kind.data.parse(form.data)
+    const data = factsOf(kind, form.data)
     const parsed = form.content === null ? null : kind.content.parse(form.content)
     // The cast holds because the event was just parsed with the schema of its type.
     return { id, stream, revision, position, type, version, at, data, content: parsed, meta } as AnyRecorded
@@ -171,12 +172,20 @@ function recordedOf(event: StoredEvent, kind: AnyKind, opened: Opened): AnyRecor
   }
 }
 
+/** The facts that were parsed last, with what they were parsed from. Consecutive events often have the very same facts (see `recordOfText`). */
+let latest: { readonly kind: AnyKind; readonly from: unknown; readonly facts: unknown } | undefined
+
+function factsOf(kind: AnyKind, from: unknown): unknown {
+  if (latest?.kind !== kind || latest.from !== from) latest = { kind, from, facts: kind.data.parse(from) }
+  return latest.facts
+}
+
 function contentOpened(event: StoredEvent, opened: Opened): unknown {
   if (opened instanceof CannotOpen) throw new UnreadableEvent(event, 'cannot_be_opened', opened)
   if (!opened) return null
-  const { success, data } = SaltedContent.safeParse(jsonOf(opened))
-  if (!success) throw new UnreadableEvent(event, 'wrong_shape')
-  return data.content
+  const plain = jsonOf(opened)
+  if (!isSalted(plain)) throw new UnreadableEvent(event, 'wrong_shape')
+  return plain.content
 }
 
 async function stored(log: LogEngines, stream: string, read: ReadStream): Promise<readonly LogRecord[]> {

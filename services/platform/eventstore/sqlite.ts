@@ -43,29 +43,18 @@ const whole = (column: string) => `iif(${column} BETWEEN 0 AND ${Number.MAX_SAFE
 const size = 'octet_length(data) + octet_length(meta) + ifnull(octet_length(content), 0)'
 /** SQL for a column that is read as NULL when the whole record is too large. */
 const bounded = (column: string) => `iif(${size} <= ${largestRecordBytes}, ${column}, NULL)`
-/** SQL for a name, cut to 500 characters. */
-const name = (column: string) => `substr(${column}, 1, 500)`
+/** SQL for a name, cut to 500 characters. `substr` copies, so it is left out for a name that is short anyway. */
+const name = (column: string) => `iif(octet_length(${column}) <= 500, ${column}, substr(${column}, 1, 500))`
 const columns = [
   whole('position'),
-  ...['id', 'stream'].map(name),
+  name('id'),
   whole('revision'),
   name('type'),
   whole('version'),
   name('at'),
   ...['data', 'content', 'meta'].map(bounded),
 ].join(', ')
-type Row = [
-  number,
-  string,
-  string,
-  number,
-  string,
-  number,
-  string,
-  string | null,
-  string | null,
-  string | null,
-]
+type Row = [number, string, number, string, number, string, string | null, string | null, string | null]
 
 // The most appends of one turn of the event loop that share a transaction. They share it because the fsync is most of the cost of an append.
 const largestGroup = 256
@@ -207,11 +196,11 @@ function readAll(
   const { sql, values } = wanted ? filterSql(wanted) : { sql: 'TRUE', values: [] }
   const select = (place: string, ...of: readonly SqlValue[]) =>
     log.db
-      .prepare<readonly SqlValue[], Row>(
-        `SELECT ${columns} FROM events WHERE ${place} AND ${sql} ORDER BY position LIMIT ?`,
+      .prepare<readonly SqlValue[], [...Row, string]>(
+        `SELECT ${columns}, ${name('stream')} FROM events WHERE ${place} AND ${sql} ORDER BY position LIMIT ?`,
       )
       .all(...of.slice(0, -1), ...values, of.at(-1) ?? 0)
-      .map(recordOfRow)
+      .map((row) => recordOfRow(row, row[9]))
   const strays = after === null ? select(`(position < 1 OR position > ${largestPosition})`, most) : []
   const placed = select('position > ? AND position <= ?', Number(after ?? 0), upTo, most - strays.length)
   return [...strays, ...placed]
@@ -309,11 +298,12 @@ function readStream(
   { from, direction, limit }: ReadStream,
 ): readonly LogRecord[] {
   const most = Math.max(0, limit)
+  const record = (row: Row) => recordOfRow(row, stream)
   switch (direction) {
     case 'forwards':
-      return from === 'end' ? [] : log.forwards.all(stream, from, most).map(recordOfRow)
+      return from === 'end' ? [] : log.forwards.all(stream, from, most).map(record)
     case 'backwards':
-      return log.backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(recordOfRow)
+      return log.backwards.all(stream, from === 'end' ? Number.MAX_SAFE_INTEGER : from, most).map(record)
   }
 }
 
@@ -343,8 +333,8 @@ async function close(log: SqliteLog): Promise<void> {
   log.db.close()
 }
 
-function recordOfRow(row: Row): LogRecord {
-  const [place, id, stream, revision, type, version, at, data, content, meta] = row
+function recordOfRow(row: readonly [...Row, ...string[]], stream: string): LogRecord {
+  const [place, id, revision, type, version, at, data, content, meta] = row
   const position = String(place >= 1 && place <= largestPosition ? place : 0)
   return recordOfText({ position, id, stream, revision, type, version, at, data, content, meta })
 }

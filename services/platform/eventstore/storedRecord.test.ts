@@ -65,6 +65,29 @@ test('what is no JSON, has not the members of an event or is too large is damage
     damage: 'too_large',
     beginning: ' ',
   })
-  const deep = '['.repeat(200_000) + ']'.repeat(200_000)
-  expect(recordOfText({ ...row, data: `{"a":${deep}}` })).toMatchObject({ damage: 'too_large' })
+  const deepFor = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  // Twice, since facts that are the same as those of the record before are not checked again.
+  for (const depth of [200_000, 200, 200])
+    expect(recordOfText({ ...row, data: `{"a":${deepFor(depth)}}` })).toMatchObject({ damage: 'too_large' })
+})
+
+test.each<[string, Partial<Record<keyof typeof row, unknown>>]>([
+  ['no id', { id: '' }],
+  ['an id that is no text', { id: 7 }],
+  ['no type', { type: '' }],
+  ['no stream', { stream: '' }],
+  ['a revision below 0', { revision: -1 }],
+  ['a revision that is not whole', { revision: 0.5 }],
+  ['a version that is text', { version: '1' }],
+  ['a version beyond the safe integers', { version: 2 ** 53 }],
+  ['a time without a zone', { at: '2026-01-01T00:00:00.000' }],
+  ['a day that does not exist', { at: '2026-02-30T00:00:00.000Z' }],
+  ['a content that is no text', { content: 7 }],
+  ['no position', { position: '0' }],
+])('a record with %s is damage', (_, changed) => {
+  expect(recordOfText(Object.assign({ ...row }, changed))).toMatchObject({ damage: 'wrong_envelope' })
+})
+
+test.each(['2026-01-01T00:00:00Z', '2028-02-29T23:59:59.123456Z'])('a time may be %s', (at) => {
+  expect(recordOfText({ ...row, at })).toMatchObject({ at })
 })

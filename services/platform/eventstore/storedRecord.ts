@@ -4,7 +4,13 @@ import { EventMeta } from '#domain/kernel/event.schema.ts'
 import type { DamageReason, Position } from '#domain/kernel/event.ts'
 import { hasRepeatedName } from '#domain/kernel/unambiguousJson.ts'
 import { jsonOf } from '../json.ts'
-import type { DamagedRecord, LogRecord, EventToAppend, ExpectedRevision } from '../ports/eventStore.ts'
+import {
+  isDamaged,
+  type DamagedRecord,
+  type LogRecord,
+  type EventToAppend,
+  type ExpectedRevision,
+} from '../ports/eventStore.ts'
 
 /** The maximum total size of an event's facts, content and metadata, in bytes. */
 export const largestRecordBytes = 16 * 1_048_576
@@ -24,26 +30,43 @@ interface Unchecked {
   readonly meta: unknown
 }
 
-const Envelope = z.object({
-  id: z.string().min(1),
-  stream: z.string().min(1),
-  revision: z.int().nonnegative(),
-  type: z.string().min(1),
-  version: z.int().positive(),
-  at: z.iso.datetime(),
-  content: z.string().nullable(),
-})
+interface Envelope extends Unchecked {
+  readonly id: string
+  readonly version: number
+  readonly at: string
+  readonly content: string | null
+}
+
+const moment = z.core.regexes.datetime({})
+
+/** Checked by hand, since every event that is read is checked, and a schema takes several times as long. */
+function isEnvelope(record: Unchecked): record is Envelope {
+  const { id, stream, revision, type, version, at, content } = record
+  return (
+    typeof id === 'string' &&
+    id !== '' &&
+    stream !== '' &&
+    Number.isSafeInteger(revision) &&
+    revision >= 0 &&
+    type !== '' &&
+    typeof version === 'number' &&
+    Number.isSafeInteger(version) &&
+    version > 0 &&
+    typeof at === 'string' &&
+    moment.test(at) &&
+    (content === null || typeof content === 'string')
+  )
+}
 
 /** The event of a record with parsed facts and metadata, or the damaged record. `known` is the metadata if it was checked before. */
 export function recordOf(unchecked: Unchecked, known?: EventMeta): LogRecord {
   const { position, data } = unchecked
-  const { data: envelope } = Envelope.safeParse(unchecked)
   const meta = known ?? EventMeta.safeParse(unchecked.meta).data
   const hasFacts = typeof data === 'object' && data !== null && !Array.isArray(data)
-  if (envelope === undefined || meta === undefined || !hasFacts || position === '0')
+  if (!isEnvelope(unchecked) || meta === undefined || !hasFacts || position === '0')
     return damaged(unchecked, 'wrong_envelope')
-  if (isTooDeep(data)) return damaged({ ...unchecked, data: '' }, 'too_large')
-  const { id, stream, revision, type, version, at, content } = envelope
+  if (data !== latest.data && isTooDeep(data)) return damaged({ ...unchecked, data: '' }, 'too_large')
+  const { id, stream, revision, type, version, at, content } = unchecked
   return { id, stream, revision, position, type, version, at, data, content, meta }
 }
 
@@ -65,12 +88,13 @@ export function recordOfText(
     if (fault instanceof RangeError) return damaged(row, 'too_large')
     throw fault
   }
-  if (row.data.length <= longestKept) latest = { text: row.data, data }
   const { id, stream, revision, position, type, version, at, content } = row
-  return recordOf({ id, stream, revision, position, type, version, at, data, content, meta }, known)
+  const record = recordOf({ id, stream, revision, position, type, version, at, data, content, meta }, known)
+  if (row.data.length <= longestKept && !isDamaged(record)) latest = { text: row.data, data }
+  return record
 }
 
-/** The facts that were parsed last. Consecutive events often have the same ones: a program's pieces of output differ only in their content. */
+/** The facts of an event that were parsed and checked last. Consecutive events often have the same ones: a program's pieces of output differ only in their content. */
 let latest: { readonly text: string; readonly data: unknown } = { text: '{}', data: {} }
 const longestKept = 1_000
 
@@ -88,8 +112,8 @@ const usualForm = new RegExp(
 function metaInUsualForm(text: string): EventMeta | undefined {
   const found = usualForm.exec(text)
   if (found === null) return undefined
-  const [, userId, service = '', commandId = '', correlationId = '', causationId, follows, ...hashes] = found
-  const [sealed, commitment = '', prev = '', hash = ''] = hashes
+  const [, userId, service = '', commandId = '', correlationId = '', causationId, follows] = found
+  const { 7: sealed, 8: commitment = '', 9: prev = '', 10: hash = '' } = found
   return {
     actor: userId === undefined ? { kind: 'system', service } : { kind: 'user', userId },
     commandId,
