@@ -72,6 +72,8 @@ const nothingPaused: Paused = { deletedBytes: async () => 0, resume: () => undef
 
 /** A workspace that was used within this time is not evicted. */
 const leastIdleMs = 15 * 60_000
+/** How long a runner that stops waits for the sizes of the workspaces whose runs have just ended. */
+const lastCountMs = 1_000
 
 export async function startRunner(
   config: Config,
@@ -132,6 +134,8 @@ export async function startRunner(
       await stopRestoring()
       await Promise.all([deps.prewarm.close(), base.rebuilds.close()])
       await base.closeThreads()
+      await withinOr(lastCountMs, deps.disk.counted(), undefined)
+      deps.disk.close()
       await removal.stop()
       presence.stop()
     },

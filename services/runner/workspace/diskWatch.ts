@@ -1,46 +1,11 @@
-/** Measures the disk space of workspaces, and watches it while runs continue. */
+/** Watches the disk space of workspaces while runs continue. */
 import { statfsSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { run } from '#platform/childProcess.ts'
 import type { DiskLimits } from '#platform/config/config.ts'
 import type { Paused } from '../sandbox/pausing.ts'
 import { floorsOf, isFalling, isOutOfHand, isOver, mayBeOver, whoGrewMost } from './diskDecision.ts'
+import { openFolderSizes, sizesOf } from './folderSizes.ts'
 import { taskFolder } from './workspace.ts'
-
-const measuresForMs = 60_000
-
-/** The bytes that folders use on the disk, by `du`. If a folder is being removed meanwhile, only the files that `du` still finds count. */
-export async function sizesOf(
-  dirs: readonly string[],
-  path: string,
-  timeoutMs = 2 * measuresForMs,
-): Promise<ReadonlyMap<string, number>> {
-  return (await measured(dirs, path, timeoutMs)).sizes
-}
-
-/** The bytes that one folder uses; `unknown` when counting takes longer than a minute. */
-export async function sizeOf(dir: string, path: string): Promise<number | 'unknown'> {
-  const { sizes, isWhole } = await measured([dir], path, measuresForMs)
-  return isWhole ? (sizes.get(dir) ?? 0) : 'unknown'
-}
-
-async function measured(dirs: readonly string[], path: string, timeoutMs: number) {
-  if (dirs.length === 0) return { sizes: new Map<string, number>(), isWhole: true }
-  const { stdout, endedBy } = await run('du', ['-s', '-k', '--', ...dirs], {
-    env: { PATH: path, LC_ALL: 'C.UTF-8' },
-    timeoutMs,
-    // `du` names each path that it cannot read, so its output is limited.
-    maxOutputBytes: 4 * 1024 ** 2,
-  })
-  const lines = stdout.toString('utf8').split('\n')
-  const sizes = new Map(
-    lines.flatMap((line) => {
-      const [, kilobytes, dir] = /^(\d+)\t(.*)$/.exec(line) ?? []
-      return kilobytes === undefined || dir === undefined ? [] : [[dir, Number(kilobytes) * 1_024] as const]
-    }),
-  )
-  return { sizes, isWhole: endedBy === 'itself' }
-}
 
 /**
  * The bytes that an ordinary process may still write to the file system of a folder. A disk can also be filled with empty files. So if the inodes
@@ -68,6 +33,7 @@ export interface DiskWatch {
   watch(run: { readonly taskId: string; readonly stop: StoppableRun }): () => void
   /** Resolves when all ended runs were counted. Never fails. */
   counted(): Promise<void>
+  close(): void
 }
 
 export interface DiskWatchOptions {
@@ -115,6 +81,7 @@ export function untilNext(tookMs: number): number {
 export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   const { root, path, limits, onCounted, onFault } = options
   const floors = floorsOf(limits.leastFree)
+  const folderSizes = openFolderSizes(root, path)
   const watched = new Set<Watched>()
   const ending = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
@@ -131,7 +98,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
     const begun = performance.now()
     freeAtMeasure = freeBytes(root)
     for (const run of watched) {
-      const size = await sizeOf(run.folder, path)
+      const size = await folderSizes.sizeOf(run.folder)
       if (!watched.has(run)) continue
       if (size === 'unknown') {
         run.stop.stop('disk_limit', 'Stopped: it created more files than could be counted in a minute.')
@@ -185,7 +152,8 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
           clearInterval(timer)
           timer = undefined
         }
-        const counting = sizeOf(folder, path)
+        const counting = folderSizes
+          .sizeOf(folder)
           // A workspace with too many files to count uses at least its limit.
           .then((size) => onCounted(taskId, size === 'unknown' ? limits.workspace : size))
           .catch(onFault)
@@ -194,6 +162,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
       }
     },
     counted: async () => void (await Promise.all(ending)),
+    close: folderSizes.close,
   }
 }
 
