@@ -21,6 +21,7 @@ export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {
   }
 
   return {
+    isWithinProcess: true,
     publish: (topic, message) => {
       const tell = listeners.tellingTo(topic)
       if (!tell) return

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hearingBus } from '../../../tests/hearingBus.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { openInProcessBus } from '../bus/inProcess.ts'
 import { liveWords, type Words } from './liveWords.ts'
 import { logger } from '../log.ts'
 
@@ -82,4 +83,30 @@ test('beyond what may wait are left out, and nobody is kept waiting', async () =
   live.tell(words(1, 'late'))
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(heard).toHaveLength(1_000)
+})
+
+test('within one process reach who listens at once, without the vault', () => {
+  const live = liveWords({
+    bus: openInProcessBus({ onFault: () => undefined }),
+    vault: engines.vault,
+    logger: logger('silent'),
+  })
+  const seal = vi.spyOn(engines.vault, 'seal')
+  const heard: Words[] = []
+  live.hear(
+    () => true,
+    () => {
+      throw new Error('A listener failed.')
+    },
+  )
+  const stop = live.hear(
+    (taskId) => taskId === 't1',
+    (said) => heard.push(said),
+  )
+  live.tell(words(0, 'here'))
+  live.tell(words(0, 'elsewhere', 't2'))
+  stop()
+  live.tell(words(4, 'late'))
+  expect(heard).toEqual([words(0, 'here')])
+  expect(seal).not.toHaveBeenCalled()
 })

@@ -1,6 +1,6 @@
 /**
- * Sends viewers the text that an agent is writing, over the bus and before the text is recorded. The text is encrypted as in the log. It may be lost
- * or late, and the recorded message replaces it.
+ * Sends viewers the text that an agent is writing, before the text is recorded. Between processes, it goes over the bus and is encrypted as in the log.
+ * It may be lost or late, and the recorded message replaces it.
  */
 import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
@@ -22,6 +22,7 @@ export interface LiveWords {
 const maxWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {
+  if (bus.isWithinProcess) return wordsWithinProcess(logger)
   // A thought is encrypted in another context than words, so that a gateway that does not know of thoughts cannot open one and show it as a message.
   const place = ({ taskId, messageId, offset, isThought }: Omit<Words, 'text'>) =>
     [scopeOfStream(taskStream(taskId)), `${isThought ? 'thought' : 'words'}#${messageId}:${offset}`] as const
@@ -54,6 +55,25 @@ export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logg
           if (plain !== undefined) listen({ ...words, text: Buffer.from(plain).toString('utf8') })
         })
       })
+    },
+  }
+}
+
+/** Passes text to the listeners in this process without encrypting it, since it leaves the process nowhere. */
+function wordsWithinProcess(logger: Logger): LiveWords {
+  const listeners = new Set<Parameters<LiveWords['hear']>>()
+  return {
+    tell(words) {
+      for (const [isWanted, listen] of listeners)
+        try {
+          if (isWanted(words.taskId)) listen(words)
+        } catch (fault) {
+          logger.debug({ err: fault }, 'live words dropped')
+        }
+    },
+    hear(...listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
     },
   }
 }

@@ -47,6 +47,8 @@ export type BusMessages = { readonly [T in Topic]: Readonly<z.output<(typeof mes
 export type SealedWords = BusMessages['words']
 
 export interface Bus {
+  /** Set when no message leaves this process. */
+  readonly isWithinProcess?: true
   /** Sends to all current subscribers in all processes. Returns at once; engine faults are logged, not thrown. */
   publish<T extends Topic>(topic: T, message: BusMessages[T]): void
   /** Subscribes until the returned function is called. The messages of one publisher arrive in the order in which it sent them. */
