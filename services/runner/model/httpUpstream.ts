@@ -4,7 +4,7 @@
  */
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -96,10 +96,10 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
         onFault({ code: 'key_refused', message: `The model's API answers ${status} to the configured key.` })
       }
       meter = createMeter(api, answered.headers['content-type'] ?? '')
-      const isError = status >= 400
-      response.writeHead(status, answerHeaders(answered.headers, isError ? ['content-length'] : []))
+      const masked = status >= 400 ? withoutKey(options.apiKey) : undefined
+      response.writeHead(status, answerHeaders(answered.headers, masked ? ['content-length'] : []))
       response.flushHeaders()
-      await pipeline(answered, isError ? withoutKey(options.apiKey) : tapped(meter), response)
+      await (masked ? pipeline(answered, masked, response) : passOn(answered, response, meter))
     } catch (error) {
       if (verdict !== 'client_left') {
         const { message } = error instanceof Error ? error : new Error(String(error))
@@ -174,14 +174,11 @@ function onConnected(outgoing: http.ClientRequest, ms: number, late: () => void)
   return stop
 }
 
-function tapped(meter: Meter): Transform {
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      // The agent waits for the chunk, and nobody for the count.
-      done(null, chunk)
-      meter.read(chunk)
-    },
-  })
+/** Passes an answer on and meters it. The agent waits for a chunk, so each is metered in the tick after it was written. */
+function passOn(answered: IncomingMessage, response: ServerResponse, meter: Meter): Promise<void> {
+  const passed = pipeline(answered, response)
+  answered.on('data', (chunk: Buffer) => process.nextTick(() => meter.read(chunk)))
+  return passed
 }
 
 const longestError = 256 * 1024

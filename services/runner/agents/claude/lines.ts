@@ -59,7 +59,17 @@ const system = z.object({
 const streamEvent = z.object({
   type: z.literal('stream_event'),
   parent_tool_use_id: parent,
+  // Tried in this order, so the form of each word comes first.
   event: z.union([
+    z.object({
+      type: z.literal('content_block_delta'),
+      index: z.number(),
+      delta: z.union([
+        z.object({ type: z.literal('text_delta'), text: z.string() }),
+        z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
+        other,
+      ]),
+    }),
     z.object({
       type: z.literal('message_start'),
       message: z.object({
@@ -80,15 +90,6 @@ const streamEvent = z.object({
       type: z.literal('content_block_start'),
       index: z.number(),
       content_block: z.object({ type: z.string() }),
-    }),
-    z.object({
-      type: z.literal('content_block_delta'),
-      index: z.number(),
-      delta: z.union([
-        z.object({ type: z.literal('text_delta'), text: z.string() }),
-        z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
-        other,
-      ]),
     }),
     other,
   ]),
