@@ -144,9 +144,9 @@ export async function ownFolder(): Promise<string> {
   return folder
 }
 
-/** Waits a moment for what the kernel still has to clean up after a kill, and expects that no process is left. */
+/** Waits for what the kernel still has to clean up after a kill, on a busy machine too, and expects that no process is left. */
 export async function noneLeft(processes: () => ReturnType<typeof processesOf>): Promise<void> {
-  for (const end = Date.now() + 3_000; ;) {
+  for (const end = Date.now() + 10_000; ;) {
     const left = await processes()
     if (left.length === 0) return
     if (Date.now() > end)
