@@ -57,13 +57,20 @@ export function packagesAreCurrent(root) {
 export async function installPackages(root, shell) {
   const env = installEnvironment(shell)
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
-  // The build needs the development packages too, even if NODE_ENV=production would leave them out.
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional']
+  // The build needs the development packages too, even if NODE_ENV=production would leave them out. No package runs a script of its own: two would
+  // compile what they can do without.
+  const options = ['--no-audit', '--no-fund', '--include=dev', '--include=optional', '--ignore-scripts']
+  /** @param {string[]} args */
+  const npm = async (...args) => {
+    const ended = await run('npm', [...args, '--loglevel=error'], { cwd: root, env, limit, output: 'keep' })
+    const said = ended.output.trimEnd().split('\n').slice(0, linesOfFault).join('\n')
+    if (!ended.ok) throw new Error(`${said}\nInstalling the packages failed: npm ${args[0]} ${ended.why}.`)
+  }
   try {
     await stamped(stampPath(root), fingerprint(lock), async () => {
-      const npm = await run('npm', args, { cwd: root, env, limit, output: 'keep' })
-      const said = npm.output.trimEnd().split('\n').slice(0, linesOfFault).join('\n')
-      if (!npm.ok) throw new Error(`${said}\nInstalling the packages failed: npm ci ${npm.why}.`)
+      await npm('ci', ...options)
+      // Compiles SQLite where no compiled one comes with the package.
+      await npm('rebuild', '@photostructure/sqlite')
     })
     return undefined
   } catch (error) {
