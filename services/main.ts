@@ -6,14 +6,15 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
-import { webhookPath } from '#domain/api/server.ts'
 import { BadConfig, codeHostName, pictureOrigins, readConfig, type Config } from '#platform/config/config.ts'
-import { knownAddressForCodeHost, ownAddress, publicAddress } from '#platform/config/addresses.ts'
+import { knownAddressForCodeHost, publicAddress } from '#platform/config/addresses.ts'
 import { describeVariables, namedServices } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
 import type { SandboxPorts } from '#platform/ports/sandboxPorts.ts'
+import { loadCode } from './loadCode.ts'
+import { beginCodeHost } from './localCodeHost.ts'
 import type { OperationResult } from './operations/operation.ts'
 import { usage, usageOf } from './operations/helpText.ts'
 import { operationBeside, operationOf, UnknownWords } from './operations/operatorCommands.ts'
@@ -73,8 +74,14 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       ? (await import('./runner/prepareRunner.ts')).prepareRunner(config, engines.logger)
       : undefined
     if (preparing) running.push(preparing)
-    if (engines.localCodeHost && services.has('codehost'))
-      running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
+    const hosting =
+      engines.localCodeHost && services.has('codehost')
+        ? beginCodeHost(config, repos, engines.logger, engines.localCodeHost)
+        : undefined
+    if (hosting) running.push(hosting)
+    // Meanwhile the sandbox is tried, and the code host's git answers.
+    await loadCode(services)
+    await hosting?.started
     // Only one process at a time updates the read models, and only one dispatches jobs. Other processes with these services stand by.
     if (services.has('query')) {
       const [{ startProjector }, { onThreads }] = await Promise.all([
@@ -157,30 +164,6 @@ function telling(details: Map<string, readonly string[]>, part: string) {
     if (sentences.length === 0) details.delete(part)
     else details.set(part, sentences)
   }
-}
-
-async function startLocalCodeHost(
-  config: Config,
-  repos: readonly string[],
-  { logger }: Engines,
-  { webhookSecret, ...credentials }: NonNullable<Engines['localCodeHost']>,
-): Promise<Running> {
-  const { startCodeHost } = await import('./codehost/codehost.ts')
-  return startCodeHost({
-    ...credentials,
-    dataDir: join(config.dataDir, 'codehost'),
-    host: config.codeHostHost,
-    port: config.codeHostPort,
-    ...(config.publicUrl === null
-      ? {}
-      : { redirectUris: [new URL('/api/auth/github/callback', config.publicUrl).href] }),
-    ...(config.services.has('gateway')
-      ? { hook: { url: ownAddress(config) + webhookPath, secret: webhookSecret } }
-      : {}),
-    seeds: repos.map((source) => ({ source })),
-    environment: config.environment,
-    log: (line) => logger.info(line),
-  })
 }
 
 /** The handlers of the API services (command and query) that run in this process. */

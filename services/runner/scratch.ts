@@ -1,6 +1,7 @@
 /** Folders for the sockets that sandboxes use. They are in the system's temporary folder, because the path of a socket must be short. */
 import { createHash } from 'node:crypto'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { readdirSync } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -12,7 +13,7 @@ export interface Scratch {
 /** Opens the scratch folder of a runner, and removes what the runner left when it was killed. There is only one runner with this id at a time. */
 export async function openScratch(runnerId: string): Promise<Scratch> {
   const prefix = `flightdeck-${createHash('sha256').update(runnerId).digest('hex').slice(0, 10)}-`
-  const left = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))
+  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))
   for (const name of left) await rm(join(tmpdir(), name), { recursive: true, force: true })
   return {
     async make() {

@@ -1,5 +1,6 @@
 /** Tries a sandbox: whether it works on this machine, and which guarantees it lacks. */
-import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chownSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { AllowedShortcoming } from '#platform/config/config.ts'
@@ -84,7 +85,7 @@ async function lookAround(
 /** Why git cannot read the tree; `undefined` when it can. If it could not, nothing would ever seem to have changed. */
 async function gitFault(sandbox: Sandbox, workspace: Workspace): Promise<string | undefined> {
   const file = join(workspace.dir, 'trial')
-  await writeFile(file, 'trial\n')
+  writeFileSync(file, 'trial\n')
   const args = ['hash-object', '--no-filters', '--', file]
   const git = await sandbox.gitFor(workspace)({ args, timeoutMs: 10_000 })
   return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
@@ -122,14 +123,17 @@ const trialLimits = {
   wallMs: 10_000,
 }
 
-/** Calls `use` with an empty workspace, and removes the workspace afterwards. */
+/**
+ * Calls `use` with an empty workspace, and removes the workspace afterwards. Makes it synchronously, so that the trial starts before this thread is busy
+ * with loading the other parts.
+ */
 export async function withTrialWorkspace<T>(
   root: string,
   use: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
-  const dir = await mkdtemp(join(root, '.sandbox-trial-'))
+  const dir = mkdtempSync(join(root, '.sandbox-trial-'))
   try {
-    const owner = process.getuid?.() === 0 ? await trialUser() : undefined
+    const owner = process.getuid?.() === 0 ? trialUser() : undefined
     const workspace: Workspace = {
       taskId: 'trial',
       dir: join(dir, 'tree'),
@@ -143,9 +147,9 @@ export async function withTrialWorkspace<T>(
       owner,
     }
     for (const folder of [workspace.dir, workspace.homeDir, workspace.privateGitDir, workspace.mirrorObjects])
-      await mkdir(folder, { recursive: true, mode: 0o700 })
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
     if (owner)
-      for (const folder of [workspace.dir, workspace.homeDir]) await chown(folder, owner.uid, owner.gid)
+      for (const folder of [workspace.dir, workspace.homeDir]) chownSync(folder, owner.uid, owner.gid)
     return await use(workspace)
   } finally {
     await rm(dir, { recursive: true, force: true })

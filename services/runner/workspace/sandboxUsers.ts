@@ -3,6 +3,7 @@
  * belong to no user of another. The users need no account on the host.
  */
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HostUser } from '#platform/childProcess.ts'
@@ -30,8 +31,8 @@ const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
 const narrowRange: IdRange = { first: 20_000, count: 40_000 }
 
 /** The user with which the sandbox and the limits of workspaces are tried. This user belongs to no task. */
-export async function trialUser(): Promise<HostUser> {
-  return userFor((await rangeHere()).first)
+export function trialUser(): HostUser {
+  return userFor(rangeHere().first)
 }
 
 /**
@@ -45,7 +46,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
   async function read() {
     const ids = new Set(await accountIds())
     // Tasks do not get the first id of the range: it is for trials.
-    const { first, count } = givenRange ?? (await rangeHere())
+    const { first, count } = givenRange ?? rangeHere()
     const tasks = join(root, 'tasks')
     for (const name of await readdir(tasks).catch(() => [])) {
       if (!isTaskFolderName(name)) continue
@@ -83,8 +84,8 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
 
 const userFor = (id: number): HostUser => ({ uid: id, gid: id })
 
-async function rangeHere(): Promise<IdRange> {
-  const maps = await Promise.all(['uid_map', 'gid_map'].map((name) => mapped(`/proc/self/${name}`)))
+function rangeHere(): IdRange {
+  const maps = ['uid_map', 'gid_map'].map((name) => mapped(`/proc/self/${name}`))
   return maps.every((ranges) => isWithin(ownRange, ranges)) ? ownRange : narrowRange
 }
 
@@ -93,8 +94,13 @@ function isWithin({ first, count }: IdRange, ranges: readonly IdRange[]): boolea
 }
 
 /** The ids that this user namespace has, according to `file`, a map such as `/proc/self/uid_map`; all ids if the file cannot be read. */
-async function mapped(file: string): Promise<readonly IdRange[]> {
-  const text = await readFile(file, 'utf8').catch(() => '0 0 4294967295')
+function mapped(file: string): readonly IdRange[] {
+  let text = '0 0 4294967295'
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    // A kernel without user namespaces has no maps.
+  }
   return text
     .trim()
     .split('\n')

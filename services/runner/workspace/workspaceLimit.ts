@@ -105,7 +105,7 @@ export function projectQuotaMount(mountinfo: string, dev: number): string | unde
 /** Tries a small limit on a folder by exceeding it as an unprivileged user, since root may be exempt. Returns a sentence if the limit does not hold. */
 async function trial({ mount, call }: Quota, tasks: string, path: string): Promise<string | undefined> {
   if (freeBytes(tasks) < trialNeedsBytes) return 'the disk is too full to try one'
-  const user = await trialUser()
+  const user = trialUser()
   const [id, folder] = [String(user.uid), join(tasks, '.quota-trial')]
   await removeFolder(folder, path)
   await mkdir(folder, { mode: 0o700 })
