@@ -57,7 +57,8 @@ function draftsOf(pid) {
 
 async function build() {
   const go = promisify(execFile)
-  const env = { ...goEnvironment(process.env), CGO_ENABLED: '0' }
+  // The compiler takes a sixth less processor time with more memory.
+  const env = { GOGC: '400', ...goEnvironment(process.env), CGO_ENABLED: '0' }
   const module = ['mod', 'download', '-json', `${goModule}@${version}`]
   const { stdout } = await go('go', module, { cwd: cache, env, timeout: downloadMs })
   /** @type {{ Dir: string, Sum: string }} */
