@@ -10,6 +10,7 @@ import { emptyHead, type Cause } from '#platform/eventlog/eventLog.ts'
 import { readConfig } from '#platform/config/config.ts'
 import { logger } from '#platform/log.ts'
 import { dispatcherMarks } from '../../services/command/dispatcher.ts'
+import { startSealer } from '../../services/maintenance/sealer.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
 import type { Seeded } from './row.ts'
 
@@ -17,15 +18,19 @@ export interface Amounts {
   readonly tasks: number
   /** The number of events in the terminal of one task. */
   readonly terminalEvents: number
+  /** Whether the log is sealed. Else a product seals it in the background, which takes CPU time from what is measured. */
+  readonly isSealed?: boolean
 }
 
 const terminalBatch = 500
 const settledWithinMs = 60_000
+const neverMs = 3_600_000
 const line = 'Compiled 14 modules in 0.3 s without a warning.\n'
 
-/** Fills an empty folder. No task is running, and the log is projected, so a product that starts with it has nothing to catch up with. */
+/** Fills an empty folder. No task is running, and the log is projected, so a product that starts with it has only to seal the log, if that is not done. */
 export async function seed(dataDir: string, amounts: Amounts): Promise<Seeded> {
-  const engines = await openEngines(readConfig({ DATA_DIR: dataDir }), logger('silent'))
+  const config = readConfig({ DATA_DIR: dataDir })
+  const engines = await openEngines(config, logger('silent'))
   try {
     const userId = randomUUID()
     const cause = (): Cause => ({ actor: { kind: 'user', userId }, commandId: randomUUID() })
@@ -38,6 +43,7 @@ export async function seed(dataDir: string, amounts: Amounts): Promise<Seeded> {
         stoppedTask(engines, { userId, projectId, number: number + 1 }, cause),
       ),
     )
+    if (amounts.isSealed) await seal(engines, config.seals.file)
     await settle(engines)
     const token = await engines.sessions.token({ userId, sessionId: session.sessionId }, session.expiresAt)
     return { dataDir, token, taskIds, longTaskId }
@@ -119,6 +125,16 @@ async function print({ log }: Engines, taskId: string, events: number): Promise<
     const result = await log.append(terminalStream(taskId), head, batch, cause)
     if (result.kind === 'conflict') throw new Error('Nobody else writes here.')
     head = result.head
+  }
+}
+
+async function seal(engines: Engines, file: string): Promise<void> {
+  const sealer = await startSealer(engines, { intervalMs: neverMs, file, tell: () => undefined })
+  try {
+    if ((await engines.rpc.call('seal', {}, settledWithinMs)) === undefined)
+      throw new Error('The seeded log is not sealed in time.')
+  } finally {
+    await sealer.stop()
   }
 }
 
