@@ -15,7 +15,7 @@ export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value === 'object' && isPlain(value)) {
     let members = ''
-    for (const key of Object.keys(value).sort()) {
+    for (const key of sorted(Object.keys(value))) {
       const member = value[key]
       if (member === undefined) continue
       members += `${members === '' ? '' : ','}${quoted(key)}:${canonicalJson(member)}`
@@ -26,6 +26,19 @@ export function canonicalJson(value: unknown): string {
     `A ${typeof value === 'object' ? value.constructor.name : typeof value} has no canonical form.`,
   )
 }
+
+/** Sorts in place. Most objects that are hashed are small and nearly in order, for which this is several times faster than `sort`. */
+function sorted(keys: string[]): readonly string[] {
+  if (keys.length > fewKeys) return keys.sort()
+  for (let end = 1; end < keys.length; end += 1) {
+    const key = keys[end] ?? ''
+    let at = end
+    for (; at > 0 && (keys[at - 1] ?? '') > key; at -= 1) keys[at] = keys[at - 1] ?? ''
+    keys[at] = key
+  }
+  return keys
+}
+const fewKeys = 12
 
 /** Most strings need no escapes, and are quoted several times faster without `JSON.stringify`. */
 function quoted(text: string): string {

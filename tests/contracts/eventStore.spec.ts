@@ -82,6 +82,23 @@ describe('the SQLite event store', () => {
     expect([before.status, stray.status, after.status]).toEqual(['fulfilled', 'rejected', 'fulfilled'])
     const streams = (await store.readAll(null, 10)).map((event) => event.stream)
     expect(streams).toEqual(['b', 'b', 'd', 'd'])
+    expect(await store.append('b', 1, [sampleEvent('b', 2)])).toMatchObject({ kind: 'appended' })
+    expect(await store.append('c', -1, [sampleEvent('c', 0)])).toMatchObject({ kind: 'appended' })
+    await store.close()
+  })
+
+  test('the next append notices what another connection has removed or added', async () => {
+    const store = openSqliteEventStore({ file, onFault })
+    await store.append('a', -1, sampleEvents('a', 0, 3))
+    const other = openSqlite({ file, synchronous: 'OFF', formats: [''], firstFormat: 4 })
+    other.exec("DELETE FROM events WHERE stream = 'a' AND revision = 2")
+    expect(await store.append('a', 2, [sampleEvent('a', 3)])).toEqual({ kind: 'conflict', actual: 1 })
+    expect(await store.append('a', 1, [sampleEvent('a', 2)])).toMatchObject({ kind: 'appended' })
+    other.close()
+    const second = openSqliteEventStore({ file, onFault })
+    await second.append('a', 2, [sampleEvent('a', 3)])
+    expect(await store.append('a', 2, [sampleEvent('a', 3)])).toEqual({ kind: 'conflict', actual: 3 })
+    await second.close()
     await store.close()
   })
 

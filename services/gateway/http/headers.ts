@@ -16,23 +16,31 @@ const contentPolicy = (pictureOrigins: readonly string[], formTarget: string | n
     "frame-ancestors 'none'",
   ].join('; ')
 
+const fixedHeaders = Object.entries({
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  // After a sign-in, the address of a page contains a token once. Nothing that the page loads may learn that address.
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+})
+
 /**
  * Sets the security headers of every response. `pictureOrigins` are the origins of people's pictures; `formTarget` is the one other origin to which a
  * page may post a form, if any.
  */
-export const securityHeaders =
-  (pictureOrigins: readonly string[], formTarget: (context: Context) => string | null): Middleware =>
-  async (context, next) => {
-    context.set({
-      'content-security-policy': contentPolicy(pictureOrigins, formTarget(context)),
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      // After a sign-in, the address of a page contains a token once. Nothing that the page loads may learn that address.
-      'referrer-policy': 'no-referrer',
-      'cross-origin-opener-policy': 'same-origin',
-    })
-    await next()
+export const securityHeaders = (
+  pictureOrigins: readonly string[],
+  formTarget: (context: Context) => string | null,
+): Middleware => {
+  const usualPolicy = contentPolicy(pictureOrigins, null)
+  return (context, next) => {
+    const target = formTarget(context)
+    const policy = target === null ? usualPolicy : contentPolicy(pictureOrigins, target)
+    context.res.setHeader('content-security-policy', policy)
+    for (const [name, value] of fixedHeaders) context.res.setHeader(name, value)
+    return next()
   }
+}
 
 /**
  * Keeps one value of each forwarded header: the value that the outermost of our `proxies` appended. A client can forge the values before it. Never

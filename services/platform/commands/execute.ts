@@ -8,7 +8,7 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import { serializeByKey } from '../async/queue.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 import { observeCommand } from '../telemetry/instrumentation.ts'
-import type { Emit } from '../telemetry/telemetry.ts'
+import { noTelemetry, type Emit } from '../telemetry/telemetry.ts'
 import {
   emptyHead,
   retryWhileUnavailable,
@@ -98,7 +98,7 @@ type Known<State> = Snapshot & { readonly state: State }
  * Executes commands on the streams of `log`. The states of streams are cached and only newer events are read, so that loading a long stream costs
  * only its growth. `emit` is called when a command ends.
  */
-export function commands(log: EventLog, emit: Emit = () => undefined): Commands {
+export function commands(log: EventLog, emit: Emit = noTelemetry): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
   const on: CommandLog = { log, snapshots }
   // Runs one command per stream at a time in this process. The expected revision protects against other processes.
@@ -223,6 +223,7 @@ function remember(commandIds: Map<string, Position>, events: readonly AnyRecorde
     // Only people repeat commands. The thousands of reports of a run would displace people's commands from the map.
     if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
   }
+  if (commandIds.size <= rememberedCommands) return commandIds
   for (const oldest of commandIds.keys()) {
     if (commandIds.size <= rememberedCommands) break
     commandIds.delete(oldest)

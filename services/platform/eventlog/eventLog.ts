@@ -116,8 +116,9 @@ function undamaged(records: readonly LogRecord[]): readonly StoredEvent[] {
   })
 }
 
+const withoutContent = { content: null, proof: null }
+
 async function seal(log: LogEngines, stream: string, eventId: string, content: unknown) {
-  if (content === null) return { content: null, proof: null }
   const plain = bytesOf(salted(content))
   const sealed = await log.vault.seal(scopeOfStream(stream), contentContext(stream, eventId), plain)
   return { content: Buffer.from(sealed).toString('base64'), proof: proofOf(plain, sealed) }
@@ -207,34 +208,34 @@ async function link(
   const at = log.clock.now().toISOString()
   const linked: EventToAppend[] = []
   let prev = head.hash
-  for (const [index, event] of events.entries()) {
+  for (const event of events) {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
     // A new id for each attempt: if two processes decide the same command, one gets a conflict and then sees the other's events.
     const id = randomUUID()
-    const { content, proof } = await seal(log, stream, id, kind.content.parse(event.content))
+    const plain = kind.content.parse(event.content)
+    const { content, proof } = plain === null ? withoutContent : await seal(log, stream, id, plain)
     const unhashed = {
       id,
       stream,
-      revision: head.revision + 1 + index,
+      revision: head.revision + 1 + linked.length,
       type: event.type,
       version: kind.version,
       at,
       data: kind.data.parse(event.data),
       content,
-      meta: {
-        actor: cause.actor,
-        commandId: cause.commandId,
-        correlationId: cause.correlationId ?? cause.commandId,
-        causationId: cause.causationId ?? null,
-        follows: cause.follows ?? null,
-        content: proof,
-        prev,
-      },
     }
-    const hash = hashOf(unhashed)
-    linked.push({ ...unhashed, meta: { ...unhashed.meta, hash } })
-    prev = hash
+    const meta = {
+      actor: cause.actor,
+      commandId: cause.commandId,
+      correlationId: cause.correlationId ?? cause.commandId,
+      causationId: cause.causationId ?? null,
+      follows: cause.follows ?? null,
+      content: proof,
+      prev,
+    }
+    prev = hashOf({ ...unhashed, meta })
+    linked.push({ ...unhashed, meta: { ...meta, hash: prev } })
   }
   return linked
 }

@@ -1,4 +1,5 @@
 /** The embedded event store: one table in a SQLite file, one writer process. */
+import { LRUCache } from 'lru-cache'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import {
   matches,
@@ -58,6 +59,7 @@ type Row = [number, string, number, string, number, string, string | null, strin
 
 // The most appends of one turn of the event loop that share a transaction. They share it because the fsync is most of the cost of an append.
 const largestGroup = 256
+const knownStreams = 2_000
 const lookedThrough = 5_000
 const tailEvents = 256
 const tailCharacters = 1_048_576
@@ -109,6 +111,7 @@ function statements(db: Db) {
     backwards: db.prepare<[string, number, number], Row>(
       `SELECT ${columns} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
     ),
+    changesOfOthers: db.prepare<[], [number]>('PRAGMA data_version'),
     last: db.prepare<[], [number | null]>(lastPosition),
     next: db.prepare<[number], [number | null]>(
       `SELECT min(position) FROM events WHERE position > ? AND position <= ${largestPosition}`,
@@ -122,6 +125,10 @@ interface SqliteLog extends ReturnType<typeof statements> {
   readonly onFault: ReportFault
   readonly followers: Set<Follower>
   readonly waiting: Append[]
+  /** The last revisions of the streams that this process has appended to. They hold until another connection has changed the file. */
+  readonly revisions: LRUCache<string, number>
+  /** The number of changes by other connections when `revisions` were last checked. */
+  counted: number | undefined
   tail: Tail
   closed: boolean
 }
@@ -136,6 +143,8 @@ export function openSqliteEventStore({ file, onFault }: { file: string; onFault:
     onFault,
     followers: new Set(),
     waiting: [],
+    revisions: new LRUCache({ max: knownStreams }),
+    counted: undefined,
     tail: { after: Infinity, events: [] },
     closed: false,
   }
@@ -212,7 +221,7 @@ function appendNow(
   { stream, expected, events }: Append,
   free: number,
 ): { result: AppendResult; stored: readonly StoredEvent[] } {
-  const actual = log.revisionOf.get(stream)?.[0] ?? -1
+  const actual = log.revisions.get(stream) ?? log.revisionOf.get(stream)?.[0] ?? -1
   if (actual !== expected) {
     const stored = log.between.all(stream, expected + 1, expected + events.length)
     const isRepeat =
@@ -228,12 +237,14 @@ function appendNow(
     log.insert.run(free + index, id, stream, revision, type, version, at, facts, content, about)
     return { ...event, position: String(free + index) }
   })
+  log.revisions.set(stream, expected + events.length)
   return { result: { kind: 'appended', positions: stored.map(({ position }) => position) }, stored }
 }
 
 function commit(log: SqliteLog, group: readonly Append[]): void {
   try {
     const { free, outcomes } = log.db.transaction(() => {
+      forgetChangedRevisions(log)
       const [free] = log.free.get() ?? [1]
       let next = free
       const outcomes = group.map((append) => {
@@ -250,6 +261,7 @@ function commit(log: SqliteLog, group: readonly Append[]): void {
     )
     for (const { append, result } of outcomes) append.resolve(result)
   } catch (fault) {
+    log.revisions.clear()
     if (group.length === 1 || fault instanceof EngineUnavailable) {
       for (const append of group) append.reject(fault)
     } else {
@@ -257,6 +269,12 @@ function commit(log: SqliteLog, group: readonly Append[]): void {
       for (const append of group) commit(log, [append])
     }
   }
+}
+
+function forgetChangedRevisions(log: SqliteLog): void {
+  const counted = log.changesOfOthers.get()?.[0]
+  if (counted !== log.counted) log.revisions.clear()
+  log.counted = counted
 }
 
 /** The tail with `events`, which begin after the position `after`. If rows of others come between, only `events` are kept. */

@@ -2,7 +2,6 @@
  * Limits on request bodies while they are received: on the memory per sender and in total, and on their slowness. A body reserves the size that it
  * announces when it begins.
  */
-import { finished } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import { networkOf } from './clientNetwork.ts'
@@ -118,11 +117,13 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
     const pieces: Buffer[] = []
     let bytes = 0
     const stopWatching = watch(context, refuse)
-    const stopWaiting = finished(req, { writable: false }, (fault) => {
-      if (fault) return refuse(new Fault('invalid_input', 'The body is incomplete.'))
+    function end(): void {
       stop()
       resolve(Buffer.concat(pieces))
-    })
+    }
+    function breakOff(): void {
+      refuse(new Fault('invalid_input', 'The body is incomplete.'))
+    }
     function collect(piece: Buffer): void {
       pieces.push(piece)
       bytes += piece.length
@@ -130,15 +131,15 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
     }
     function stop(): void {
       stopWatching()
-      stopWaiting()
-      req.off('data', collect)
+      req.off('data', collect).off('end', end).off('error', breakOff).off('close', breakOff)
     }
     function refuse(fault: Fault): void {
       stop()
       pieces.length = 0
       reject(fault)
     }
-    req.on('data', collect)
+    req.on('data', collect).on('end', end).on('error', breakOff).on('close', breakOff)
+    if (req.destroyed) breakOff()
   })
 }
 

@@ -103,8 +103,12 @@ export function mount<S>(
   services: S,
   { fresh, idempotency }: Mounting,
 ): Middleware {
-  const router = new Router({ prefix, sensitive: true })
+  // A router tries one route after the other, so each has only the routes of a method whose paths begin alike.
+  const routers = new Map<string, Router>()
   for (const { call, authorize, serve } of routes) {
+    const group = groupOf(call.method, call.path)
+    const router = routers.get(group) ?? new Router({ prefix, sensitive: true })
+    routers.set(group, router)
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
       if (identity === null && call.open !== 'anybody') throw new Fault('sign_in_required')
@@ -129,8 +133,18 @@ export function mount<S>(
       else sendFile(context, call.file, answer)
     })
   }
-  const dispatch = router.routes()
-  return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
+  const dispatches = new Map([...routers].map(([group, router]) => [group, router.routes()]))
+  return (context, next) => {
+    const { method, path } = context
+    const dispatch = dispatches.get(groupOf(method === 'HEAD' ? 'GET' : method, path.slice(prefix.length)))
+    return dispatch === undefined ? next() : dispatch(context as Parameters<typeof dispatch>[0], next)
+  }
+}
+
+/** The method, and the first part of the path, which is the same text in all paths of a call. */
+function groupOf(method: string, path: string): string {
+  const end = path.indexOf('/', 1)
+  return `${method} ${end === -1 ? path : path.slice(0, end)}`
 }
 
 function sendFile(context: Context, { type, name }: NonNullable<AnyCall['file']>, pieces: unknown): void {

@@ -63,13 +63,19 @@ function statements(db: Sqlite) {
   }
 }
 
+/** The SQL that writes a document into a table. */
+interface Writes {
+  readonly replace: string
+  readonly put: string
+}
+
 interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly names: ReturnType<typeof storedNames>
   readonly replacesFirst: boolean
   /** Prepared queries by SQL text. All queries are kept, because all texts are from code and there are few of them. */
   readonly kept: Map<string, Query>
-  readonly tables: Map<string, Table>
+  readonly tables: Map<string, Table & Writes>
   /**
    * The documents that were read or written last, by table and id. Their texts are read from the file each time, and only parsed again when they have
    * changed: so readers get the same object for the same document.
@@ -135,8 +141,11 @@ function prepared(store: SqliteReadStore, sql: string): Query {
   return statement
 }
 
-function tableFor(store: SqliteReadStore, name: string): Table {
-  const table = store.tables.get(name) ?? openTable(store.db, name)
+function tableFor(store: SqliteReadStore, name: string): Table & Writes {
+  const known = store.tables.get(name)
+  if (known !== undefined) return known
+  const opened = openTable(store.db, name)
+  const table = { ...opened, replace: replaceSql(opened), put: putSql(opened) }
   store.tables.set(name, table)
   return table
 }
@@ -155,9 +164,9 @@ function write(
   if (document === null || body === null) store.parsed.delete(key)
   else store.parsed.set(key, { body, document })
   const values = [id, ordered(position), body]
-  if (store.replacesFirst && body !== null && prepared(store, replaceSql(table)).run(...values).changes > 0)
+  if (store.replacesFirst && body !== null && prepared(store, table.replace).run(...values).changes > 0)
     return
-  prepared(store, putSql(table)).run(...values)
+  prepared(store, table.put).run(...values)
 }
 
 function currentCatalog(store: SqliteReadStore): Catalog {

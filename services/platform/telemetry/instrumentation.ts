@@ -4,13 +4,14 @@ import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Delivery, Jobs } from '#platform/ports/jobs.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { EngineUnavailable, isDiskFull, NotFolded, TooLarge } from '#platform/ports/faults.ts'
-import { now, type CommandDone, type Emit } from './telemetry.ts'
+import { noTelemetry, now, type CommandDone, type Emit } from './telemetry.ts'
 
 export async function observeCommand<E extends Outcome>(
   emit: Emit,
   { command, ...about }: Pick<CommandDone, 'stream' | 'cause'> & { readonly command: unknown },
   execute: () => Promise<E>,
 ): Promise<E> {
+  if (emit === noTelemetry) return execute()
   const begun = now()
   const done = (outcome: CommandDone['outcome']) =>
     emit({ kind: 'command', type: typeOf(command), ...about, outcome, begun, ended: now() })
@@ -31,6 +32,7 @@ interface Outcome {
 
 /** Wraps the log: each append also emits an observation. */
 export function observedLog(log: EventLog, emit: Emit): EventLog {
+  if (emit === noTelemetry) return log
   return {
     ...log,
     async append(stream, head, events, cause) {

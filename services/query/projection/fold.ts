@@ -41,6 +41,8 @@ export function placed<D extends ViewDocument>(view: View<D>, collection: string
 
 interface OpenFold extends FoldEngines {
   readonly views: readonly View<ViewDocument>[]
+  /** The views, each with the events that it needs. */
+  readonly filtered: readonly { readonly view: View<ViewDocument>; readonly filter: EventFilter }[]
   readonly wanted: EventFilter
   /** The documents that are listed in the collection `oversized`, by the names from `markOf`. */
   readonly stale: Set<string>
@@ -56,6 +58,7 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
   const fold: OpenFold = {
     ...engines,
     views,
+    filtered: views.map((view) => ({ view, filter: wantedBy([view]) })),
     wanted: wantedBy(views),
     stale: await idsIn(store, oversized),
     flawed: await idsIn(store, quarantine),
@@ -76,13 +79,20 @@ async function foldBatch(
   stored: readonly LogRecord[],
   checkpoint: Parameters<Fold['fold']>[1],
 ): Promise<void> {
-  const { store, views, wanted } = fold
+  const { store, filtered, wanted } = fold
   // Events that no view needs, such as terminal output, are not decrypted.
   const { events, bad } = await readable(
     fold,
     stored.filter((event) => matches(wanted, event)),
   )
-  const folded = (await Promise.all(views.map((view) => changesOf(fold, view, events)))).flat()
+  const ofViews = filtered.map(({ view, filter }) =>
+    changesOf(
+      fold,
+      view,
+      events.filter((event) => matches(filter, event)),
+    ),
+  )
+  const folded = (await Promise.all(ofViews)).flat()
   const changes = [...folded, ...(await flawsOf(fold, bad, folded))]
   const together = changes.flatMap((change) => whole(fold, change))
   // The checkpoint comes last. After a crash before it, the batch is folded again, which changes nothing.

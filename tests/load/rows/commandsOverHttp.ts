@@ -13,10 +13,12 @@ export const commandsOverHttp: Row = {
   name: 'commands',
   async measure(scene) {
     const { client, seeded } = await openSeededProduct(scene)
+    let titles = 0
     const next = (number: number): Asked => ({
       method: 'PUT',
       path: `/api/tasks/${seeded.taskIds[number % seeded.taskIds.length]}`,
-      body: JSON.stringify({ title: `Make widget ${number} square` }),
+      // The numbers begin again in each round, and a command that changes nothing would append nothing.
+      body: JSON.stringify({ title: `Make widget ${(titles += 1)} square` }),
     })
     const answer: unknown = JSON.parse(await client.ask(next(0)))
     const bare = openClient(await startAnsweringKoa(scene, { '*': answer }))
