@@ -1,4 +1,5 @@
-/** Loaded before the product (`node --import`): replaces its SQLite driver with the one that ends the process at a write (`killingSqlite.js`). */
-import { register } from 'node:module'
+/** Loaded before the product (`node --import`): replaces its SQLite driver with the one that ends the process at a write. */
+import { killing } from './killingSqlite.js'
+import { patchSqlite } from './patchSqlite.js'
 
-register('./killAtHooks.js', import.meta.url)
+patchSqlite(killing)

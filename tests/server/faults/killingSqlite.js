@@ -5,7 +5,6 @@
  */
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { DatabaseSync as Driver } from '@photostructure/sqlite'
 
 const file = process.env['KILL_ORDER'] ?? ''
 /** @type {{ text: string, at: number, moment: string, count: number } | undefined} */
@@ -58,25 +57,29 @@ function counted(what, write) {
   return result
 }
 
-export class DatabaseSync extends Driver {
-  /** @param {Parameters<Driver['prepare']>} asked */
-  prepare(...asked) {
-    const statement = super.prepare(...asked)
-    const [sql] = asked
-    const isCommit = /^\s*COMMIT\b/i.test(sql)
-    if (!isCommit && !/^\s*(INSERT|UPDATE|DELETE)\b/i.test(sql)) return statement
-    const what = `${basename(this.location() ?? '')}: ${sql.trim().replaceAll(/\s+/g, ' ').slice(0, 60)}`
-    for (const name of /** @type {const} */ (['run', 'get', 'all'])) {
-      const call = statement[name]
-      Object.defineProperty(statement, name, {
-        /** @param {unknown[]} values */
-        value: (...values) => {
-          const write = () => Reflect.apply(call, statement, values)
-          // Within a transaction nothing is on the disk yet, so its COMMIT counts as the write.
-          return isCommit || !this.isTransaction ? counted(what, write) : write()
-        },
-      })
+/** @typedef {import('@photostructure/sqlite').DatabaseSync} DatabaseSync */
+
+/** @param {new (...given: any[]) => DatabaseSync} Driver */
+export const killing = (Driver) =>
+  class extends Driver {
+    /** @param {Parameters<DatabaseSync['prepare']>} asked */
+    prepare(...asked) {
+      const statement = super.prepare(...asked)
+      const [sql] = asked
+      const isCommit = /^\s*COMMIT\b/i.test(sql)
+      if (!isCommit && !/^\s*(INSERT|UPDATE|DELETE)\b/i.test(sql)) return statement
+      const what = `${basename(this.location() ?? '')}: ${sql.trim().replaceAll(/\s+/g, ' ').slice(0, 60)}`
+      for (const name of /** @type {const} */ (['run', 'get', 'all'])) {
+        const call = statement[name]
+        Object.defineProperty(statement, name, {
+          /** @param {unknown[]} values */
+          value: (...values) => {
+            const write = () => Reflect.apply(call, statement, values)
+            // Within a transaction nothing is on the disk yet, so its COMMIT counts as the write.
+            return isCommit || !this.isTransaction ? counted(what, write) : write()
+          },
+        })
+      }
+      return statement
     }
-    return statement
   }
-}

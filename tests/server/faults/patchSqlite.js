@@ -1,6 +1,6 @@
 /**
- * Replaces the class of the SQLite driver, before the driver is loaded. Hooks of the module loader (`killAtHooks.js`) do the same only for the main
- * thread; this works in each thread that loads the preload, and needs no thread of its own.
+ * Replaces the class of the SQLite driver, before the driver is loaded. Hooks of the module loader do not reach the bundle, which loads the driver
+ * with `require`; this works there, and in each thread that loads the preload.
  */
 
 /** @typedef {import('@photostructure/sqlite').DatabaseSync} DatabaseSync */
