@@ -2,6 +2,7 @@
  * The entry point: reads the configuration, opens the engines (databases, vault, code host), starts the services, and stops them in the opposite
  * order.
  */
+import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -272,6 +273,10 @@ async function stopAll(running: readonly Running[]): Promise<void> {
   for (const part of running.toReversed()) await part.stop()
 }
 
+const readiness = new EventEmitter()
+/** Resolves when the services of this process are ready; never for an operation. */
+export const ready: Promise<unknown> = once(readiness, 'ready')
+
 async function main(): Promise<void> {
   const { repos, help, data, withKey, words } = readArguments()
   if (help) {
@@ -333,6 +338,7 @@ async function main(): Promise<void> {
   }
   if (config.services.has('query')) await readableSoon(engines, asked)
   for (const line of await readyLines(config, engines)) print(line)
+  readiness.emit('ready')
   await recordApp(config, engines)
 
   await asked

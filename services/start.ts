@@ -10,9 +10,6 @@ import { Script } from 'node:vm'
 /** The file name of the bundle, with a hash of its content. The build sets it. */
 declare const bundleName: string
 
-/** By then, the functions that a start needs have been compiled. */
-const cacheAfterMs = 5_000
-
 const file = join(__dirname, bundleName)
 // V8 compares only the length of the source, so the name must say which bundle the cache is of.
 const cacheFile = `${file}.${process.version}.cache`
@@ -36,13 +33,10 @@ function writeCache(script: Script): void {
   }
 }
 
-/** The function that the bundle is, around its modules. */
-function readBundle(): (...globals: readonly unknown[]) => void {
-  // The build leaves only ASCII. Read as such, the source is outside of V8's heap.
-  const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData: readCache() })
-  if (script.cachedDataRejected !== false) setTimeout(writeCache, cacheAfterMs, script).unref()
-  return script.runInThisContext()
-}
-
-const bundle = { exports: {} }
-readBundle()(bundle.exports, createRequire(file), bundle, file, __dirname)
+// The build leaves only ASCII. Read as such, the source is outside of V8's heap.
+const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData: readCache() })
+const bundle: { exports: { ready?: Promise<unknown> } } = { exports: {} }
+// The script is a function around the modules of the bundle.
+script.runInThisContext()(bundle.exports, createRequire(file), bundle, file, __dirname)
+// When the services are ready, the functions that a start needs have been compiled.
+if (script.cachedDataRejected !== false) void bundle.exports.ready?.then(() => writeCache(script))
