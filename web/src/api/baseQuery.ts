@@ -4,7 +4,7 @@ import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
 import { memberOf, textOf } from './memberOf.ts'
 import { request, type ApiAnswer, type ApiCall } from './request.ts'
-import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
+import { sessionEnded, readsAwait, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
 /** The message that section 5 of the contract prescribes for a call without a token. */
@@ -15,7 +15,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   { signal, getState, dispatch },
 ) => {
   return signedIn(call.path, dispatch, (token) =>
-    request(readAfterWrite(call, getState), {
+    request(readUpToDate(call, getState), {
       fetch: (address, init) =>
         (call.method === 'GET' ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
       token,
@@ -59,8 +59,8 @@ function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }
 
-/** Makes a read wait for the last write, if the server's answers might not show that write yet. */
-function readAfterWrite(call: ApiCall, getState: () => unknown): ApiCall {
+/** Makes a read wait for the last known event, if the server's answers might not show that event yet. */
+function readUpToDate(call: ApiCall, getState: () => unknown): ApiCall {
   const state = getState()
   if (call.method !== 'GET') return call
   if (!hasSession(state) || state.session.awaiting === null) return call
@@ -73,5 +73,5 @@ function hasSession(state: unknown): state is { session: SessionState } {
 
 function noteWrite(answer: unknown, dispatch: BaseQueryApi['dispatch']): void {
   const position = textOf(answer, 'position')
-  if (memberOf(answer, 'stale') === true && position !== undefined) dispatch(wroteAhead(position))
+  if (memberOf(answer, 'stale') === true && position !== undefined) dispatch(readsAwait(position))
 }

@@ -1,5 +1,6 @@
 /** Whether somebody is signed in, and if not, why. The token itself stays in the browser's storage, outside of all state and logs. */
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
 
 /** `unauthorised`: the server no longer accepts the token. `lost`: the user could not be loaded. `refused`: the person no longer has access. */
 export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost' | 'refused'
@@ -9,8 +10,8 @@ export interface SessionState {
   readonly end: SessionEnd
   /** The server's message when access was refused. */
   readonly refusal: string | null
-  /** The event position of a write that the server's answers may not show yet. Reads send it as `minPosition`. */
-  readonly awaiting: string | null
+  /** The latest position of an event that the server's answers may not show yet. Reads send it as `minPosition`. */
+  readonly awaiting: Position | null
 }
 
 export const initialSession: SessionState = { signedIn: false, end: 'none', refusal: null, awaiting: null }
@@ -27,14 +28,14 @@ const session = createSlice({
         ...payload,
       }),
     },
-    wroteAhead: (state, { payload }: PayloadAction<string>): SessionState => ({
-      ...state,
-      awaiting: payload,
-    }),
+    readsAwait: (state, { payload }: PayloadAction<Position>): SessionState =>
+      state.awaiting !== null && comparePositions(payload, state.awaiting) <= 0
+        ? state
+        : { ...state, awaiting: payload },
   },
 })
 
-export const { sessionStarted, sessionEnded, wroteAhead } = session.actions
+export const { sessionStarted, sessionEnded, readsAwait } = session.actions
 export const sessionReducer = session.reducer
 
 interface WithSession {

@@ -10,6 +10,7 @@ import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { api } from '../../api/api.ts'
+import { readsAwait } from '../../api/session.ts'
 import { catchingUp } from '../../live/connection.ts'
 import { createFrameBatcher, type FrameBatcher } from '../../live/frameBatcher.ts'
 import type { Live } from '../../live/live.ts'
@@ -392,8 +393,11 @@ function showTask(sync: Sync, happened: readonly TaskItem[]): void {
   if (
     events.some(({ type }) => /^(Feedback|Execution)/.test(type)) ||
     messages.some(({ isVisible }) => !isVisible)
-  )
+  ) {
+    // An event can arrive before the server's answers show it.
+    if (sync.seen !== null) dispatch(readsAwait(sync.seen))
     dispatch(api.util.invalidateTags([{ type: 'Chat', id: `feedback ${sync.taskId}` }]))
+  }
   if (events.some(({ type }) => type === 'WorkspaceChanged' || type === 'WorkspacePrepared'))
     refreshDiff(sync)
 }
