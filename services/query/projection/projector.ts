@@ -2,7 +2,7 @@
  * The projector folds the log into the read models, one batch after the other. Read models that belong to another log or to an older version are
  * built again in new collections. Once a new collection contains all events, it replaces the old collection.
  */
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Engines } from '#platform/compose.ts'
 import { serialize, type Serialize } from '#platform/async/queue.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
@@ -37,7 +37,6 @@ export interface Rebuilding {
 type Views = readonly View<ViewDocument>[]
 
 const batch = 500
-const fewEvents = 4
 const reportIntervalMs = 1_000
 const pollIntervalMs = 5_000
 const firstPauseMs = 500
@@ -102,8 +101,6 @@ async function projectBatch(
   events: readonly LogRecord[],
   upTo: Position,
 ): Promise<void> {
-  // Folding keeps this thread busy, so viewers get a few new events first. Many new events are folded at once, since commands wait for that.
-  if (events.length <= fewEvents) await nextTurn()
   const begun = now()
   if (projector.fold === null) throw new Error('No read model is live.')
   const position = events.at(-1)?.position === upTo ? upTo : await withinLog(projector, upTo)
