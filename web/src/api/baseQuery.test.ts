@@ -3,7 +3,7 @@ import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { api } from './api.ts'
 import { prefetch } from './prefetched.ts'
-import { initialSession, selectSessionEnd, selectSignedIn, sessionReducer } from './session.ts'
+import { initialSession, readsAwait, selectSessionEnd, selectSignedIn, sessionReducer } from './session.ts'
 import { tokenKey } from './tokenStore.ts'
 
 const testApi = api.injectEndpoints({
@@ -95,6 +95,13 @@ describe('the client', () => {
     answers(200, {})
     await read(store, '/tasks')
     expect(String(fetch.mock.calls.at(-1)?.[0])).toBe('/api/tasks?minPosition=42')
+    // An earlier position changes nothing, and positions are compared as numbers.
+    store.dispatch(readsAwait('5'))
+    await read(store, '/projects')
+    expect(String(fetch.mock.calls.at(-1)?.[0])).toBe('/api/projects?minPosition=42')
+    store.dispatch(readsAwait('100'))
+    await read(store, '/users')
+    expect(String(fetch.mock.calls.at(-1)?.[0])).toBe('/api/users?minPosition=100')
   })
 })
 

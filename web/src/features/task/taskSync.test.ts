@@ -24,6 +24,7 @@ import { tokenKey } from '../../api/tokenStore.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
 import type { Join, LiveWords, Viewer } from '../../live/viewer.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
+import { feedbackApi } from './feedback/feedbackApi.ts'
 import { createWriting } from './chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
 import { openTaskSync } from './taskSync.ts'
@@ -134,6 +135,7 @@ function room() {
     toasts: () =>
       selectNotifications(store.getState()).map(({ type, title, message }) => [type, title, message]),
     hasViewer: () => viewer !== null,
+    readsFeedback: () => void store.dispatch(feedbackApi.endpoints.feedback.initiate(id)),
   }
 }
 
@@ -173,6 +175,21 @@ describe('an open task', () => {
     ])
     expect(task.lines()).toEqual(['one', 'two'])
     expect(task.state().task?.version).toBe(log.length - 1)
+  })
+
+  test('reads the feedback again when an event may have changed it, and waits until the server shows that event', async () => {
+    const log = recordedLog(completed)
+    const before = log.slice(0, -1)
+    const asked = server(() => before)
+    const task = room()
+    task.readsFeedback()
+    task.connects(joinedAt('10'))
+    await settle()
+    const feedback = () => asked.filter((url) => url.includes('/feedback'))
+    expect(feedback()).toEqual([`/api/tasks/${id}/feedback`])
+    task.tells(log, ...log.slice(-1))
+    await settle()
+    expect(feedback().slice(1)).toEqual([`/api/tasks/${id}/feedback?minPosition=${log.at(-1)?.position}`])
   })
 
   test('asks, after a loss, for what came since the last it saw, and reads nothing again', async () => {

@@ -64,6 +64,7 @@ describe('the list of tasks', () => {
     expect(server.of('GET /tasks')).toHaveLength(before)
     await vi.advanceTimersByTimeAsync(2_000)
     expect(server.of('GET /tasks')).toHaveLength(before + 1)
+    expect(server.of('GET /tasks').at(-1)?.query).toMatchObject({ minPosition: told.position })
   })
   test('is read again also while statuses never stop coming', async () => {
     const { server, store } = await opened()

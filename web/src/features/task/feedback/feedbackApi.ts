@@ -29,7 +29,7 @@ const changed = (_answer: unknown, _error: unknown, { taskId }: { readonly taskI
   tagOf(taskId),
 ]
 
-const feedbackApi = api.injectEndpoints({
+export const feedbackApi = api.injectEndpoints({
   endpoints: (build) => ({
     feedback: build.query<AnswerOf<typeof listFeedback>, string>({
       query: ofTask<typeof listFeedback>(feedbackRoutes.listFeedback, texts.notFetched),
