@@ -82,7 +82,7 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
           await store.apply([put(document, String(position))], { projection: 'p', position: '1' })
           expect(await store.get('tasks', 'a')).toEqual(document)
         }),
-        { numRuns: randomRuns(200) },
+        { numRuns: randomRuns(200), examples: [[{ valueOf: [{}], constructor: [{ a: 1 }] }]] },
       )
     })
 

@@ -131,6 +131,8 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
     connectTimeoutMS: Math.min(awayMs, timeoutMs),
     // The heartbeat detects a server that hangs, and then ends the calls that wait for it.
     heartbeatFrequencyMS: 5_000,
+    // The driver's default is a plain object, in which inherited names such as `valueOf` seem to be set.
+    fieldsAsRaw: Object.create(null),
   }
   try {
     const client = new MongoClient(url, options)
