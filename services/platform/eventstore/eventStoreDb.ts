@@ -47,7 +47,7 @@ export interface EventStoreDbOptions {
 }
 
 const betweenStartsMs = 500
-const pageBack = 500
+const maxPageBack = 500
 const disposeMs = 1_000
 
 interface Connected {
@@ -273,10 +273,10 @@ function newest(store: Connected) {
   return logEvents(store, BACKWARDS, END, 1, () => true, 1)
 }
 
-/** The newest event that we wrote. If another program or the server has written since, searches backwards in pages. */
+/** The newest event that we wrote. If another program or the server has written since, searches backwards in growing pages. */
 async function newestOfOurs(store: Connected): Promise<RecordedEvent | undefined> {
   let from: ReadPosition = END
-  for (let count = 1; ; count = pageBack) {
+  for (let count = 1; ; count = Math.min(count * 8, maxPageBack)) {
     const page = await logEvents(store, BACKWARDS, from, count, () => true, count)
     const ours = page.find(isOurs)
     const oldest = page.at(-1)?.position

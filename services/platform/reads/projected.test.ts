@@ -91,6 +91,15 @@ test('of what no read model wants the store is asked once for all who wait for i
   expect(asked).not.toHaveBeenCalled()
 })
 
+test('the engines are asked once for all who wait, and not at all when nobody does', async () => {
+  const asked = vi.spyOn(engines.readStore, 'checkpoint')
+  const waits = Array.from({ length: 20 }, () => follow.waitFor('7', patienceMs))
+  await vi.waitUntil(() => asked.mock.calls.length === 2)
+  await checkpoint('7')
+  expect(new Set(await Promise.all(waits))).toEqual(new Set([true]))
+  expect(asked.mock.calls.length).toBeLessThan(waits.length)
+})
+
 test('what is not folded in time is told as such, and the place of another projection counts for nothing', async () => {
   say('9', 'another')
   expect(await follow.waitFor('9', 100)).toBe(false)

@@ -24,25 +24,42 @@ export function projected(engines: {
 }): Projected {
   const { readStore, eventStore } = engines
   let reached: Position | null = null
-  const waiting = new Set<() => void>()
+  /** What each wait does when the projection has moved on, with the position that it awaits. */
+  const waiting = new Map<() => void, Position>()
 
   function moveTo(position: Position | null): void {
-    if (position === null || (reached !== null && comparePositions(position, reached) <= 0)) return
+    if (position === null || has(position)) return
     reached = position
-    for (const check of waiting) check()
+    for (const check of waiting.keys()) check()
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
   /**
-   * Whether no event after `after` and up to the position concerns the read models. There is nothing to wait for then, even if the engine tells the
-   * projector only later that it has skipped the events.
+   * Asks the engines once for all who wait. A position is also reached if no event after the checkpoint and up to the position concerns the read
+   * models: the engine may tell the projector only later that it has skipped such events.
    */
-  async function hasNoWaiters(after: Position | null, position: Position): Promise<boolean> {
+  async function ask(): Promise<void> {
+    const checkpoint = await readStore.checkpoint(mainProjection)
+    moveTo(checkpoint)
+    if (checkpoint === null || waiting.size === 0) return
     // The head is read first: an event that comes between the two reads would otherwise be counted but not seen.
     const head = await eventStore.head()
-    if (head === null || comparePositions(position, head) > 0) return false
-    const [next] = await eventStore.readAll(after, 1, projectedEvents)
-    return next === undefined || comparePositions(next.position, position) > 0
+    const [next] = await eventStore.readAll(checkpoint, 1, projectedEvents)
+    for (const position of waiting.values()) {
+      const isInLog = head !== null && comparePositions(position, head) <= 0
+      if (isInLog && (next === undefined || comparePositions(next.position, position) > 0)) moveTo(position)
+    }
   }
+
+  let isAsking = false
+  const poll = setInterval(() => {
+    if (waiting.size === 0 || isAsking) return
+    isAsking = true
+    ask()
+      // If an engine is unavailable, the deadline ends the wait.
+      .catch(() => {})
+      .finally(() => (isAsking = false))
+  }, pollMs)
+  poll.unref()
 
   const unsubscribe = engines.bus.subscribe('projected', (message) => {
     if (message.projection === mainProjection) moveTo(message.position)
@@ -55,26 +72,16 @@ export function projected(engines: {
         const settle = (done: boolean) => {
           waiting.delete(check)
           clearTimeout(deadline)
-          clearInterval(poll)
           resolve(done)
         }
         const check = () => has(position) && settle(true)
-        const ask = async () => {
-          const checkpoint = await readStore.checkpoint(mainProjection)
-          moveTo(checkpoint)
-          // Reached for all who wait for it later too, so that they need not wait for the next question.
-          if (checkpoint !== null && !has(position) && (await hasNoWaiters(checkpoint, position)))
-            moveTo(position)
-        }
         const deadline = setTimeout(settle, withinMs, false)
-        const poll = setInterval(() => {
-          ask().catch(() => {
-            // If an engine is unavailable, the deadline ends the wait.
-          })
-        }, pollMs)
-        waiting.add(check)
+        waiting.set(check, position)
       })
     },
-    close: unsubscribe,
+    close() {
+      unsubscribe()
+      clearInterval(poll)
+    },
   }
 }
