@@ -16,7 +16,7 @@ const lines = 20
 /** Prints a line each second, with the time at which it was printed, in microseconds since 1970. */
 const printing = `for n in {1..${lines}}; do t=$EPOCHREALTIME; echo @\${t/[.,]/}@; sleep 1; done`
 const speech = { words: 20, everyMs: 200 }
-const betweenLooksMs = 3_000
+const betweenLooksMs = 6_000
 const endsWithinMs = 300_000
 
 const Position = z.object({ position: z.string() })
