@@ -18,7 +18,7 @@ export type Payer = (typeof payers)[number]
 
 export const agentKeyLimits = { shortest: 8, longest: 1_000, addressLength: 500 } as const
 
-/** The last four characters of a key, for people to recognise it. Empty for a key so short that four characters would reveal too much. */
+/** The last four characters, by which people recognise the key; empty for a short key, where they would reveal too much. */
 export const endingOf = (key: string): string => (key.length < 16 ? '' : key.slice(-4))
 
 export const isSubscriptionToken = (key: string): boolean => key.startsWith('sk-ant-oat')

@@ -78,7 +78,7 @@ export function acceptedPermissions(
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]
 
-/** The name of each credential in sentences about access to repositories. */
+/** The names of credentials, except `app_key`, in sentences about access to repositories. */
 export const credentialNames = {
   person: 'your access',
   own_token: 'the token in GITHUB_TOKEN',
@@ -86,7 +86,7 @@ export const credentialNames = {
 } as const
 export type NamedCredential = keyof typeof credentialNames
 
-/** Words for the account with which we read from the code host for a person. */
+/** Words for the account or token with which we read from the code host for a person. */
 export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
   ownToken === undefined ? 'your account' : credentialNames.own_token
 

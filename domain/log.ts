@@ -21,8 +21,8 @@ export type RestoredTree = z.infer<typeof RestoredTree>
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
     /**
-     * The tree of the events that remained, with a signature. `null` for an event of version 1, which has no signature: anybody with write access to the log could append
-     * such an event.
+     * The signed tree of the events that remained; `null` for an event of version 1. Without a signature, anybody with write access to the log could
+     * append such an event.
      */
     tree: RestoredTree.nullable(),
   }),

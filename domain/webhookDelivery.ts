@@ -8,7 +8,7 @@ import { event, type EventOf } from './kernel/event.schema.ts'
 
 const Id = z.string().max(40).nullable()
 
-/** The events that we act on, by the code host's names. Other events are acknowledged and dropped. */
+/** The events that we act on, under the code host's names. Other events are acknowledged and dropped. */
 export const deliveredEvents = [
   'pull_request',
   'push',

@@ -1,10 +1,10 @@
-/** Loads the code of services before it is needed, while the programs answer that a start has to wait for. */
+/** Loads the code of services while a start waits for other programs to answer. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ServiceName } from '#platform/config/variables.ts'
 
 /**
- * Loads the code of the services, which takes a quarter of a start. After each part, the programs that were started before are served: the trial of a
- * sandbox takes several turns of the event loop to begin.
+ * Loads the code of the services, which takes a quarter of a start. Yields to the event loop after each part, so that the trial of a sandbox, begun
+ * before, goes on.
  */
 export async function loadCode(services: ReadonlySet<ServiceName>): Promise<void> {
   const code: Partial<Record<ServiceName, readonly (() => Promise<unknown>)[]>> = {

@@ -7,10 +7,10 @@ import type { LocalCredentials } from '#platform/credentials/hostApp.ts'
 import type { Logger } from '#platform/log.ts'
 import type { RunningCodeHost } from './codehost/codehost.ts'
 
-/** Begins to start the code host. `stop` stops it, also while it starts, and does not fail because the start failed. */
+/** Begins to start the code host. `stop` waits for the start, and does not throw if the start failed. */
 export function beginCodeHost(...given: Parameters<typeof start>) {
   const started = start(...given)
-  // Until the start is awaited, nobody waits for its failure.
+  // Handles a failure that comes before `started` is awaited.
   const settled = started.catch(() => undefined)
   return { started, stop: async () => (await settled)?.stop() }
 }

@@ -31,7 +31,7 @@ interface Running {
   stop(): Promise<void>
 }
 
-/** How long all parts have to stop, beside the time that runs may go on. */
+/** How long all parts together have to stop, in ms, in addition to `drainMs` for runs. */
 const stopMs = 9_000
 const readableWithinMs = 5_000
 const betweenLooksMs = 20
@@ -80,7 +80,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
         ? beginCodeHost(config, repos, engines.logger, engines.localCodeHost)
         : undefined
     if (hosting) running.push(hosting)
-    // Meanwhile the sandbox is tried, and the code host's git answers.
+    // Meanwhile the trial of the sandbox and the start of the code host go on.
     await loadCode(services)
     await hosting?.started
     // Only one process at a time updates the read models, and only one dispatches jobs. Other processes with these services stand by.
@@ -406,7 +406,7 @@ async function recordApp({ services, codeHost }: Config, engines: Engines): Prom
   )
 }
 
-/** Resolves at the first SIGTERM or Ctrl-C. From then on, the process has this many milliseconds to end in order. */
+/** Resolves at the first SIGTERM or Ctrl-C. The process then ends after `endMs` at the latest. */
 function askedToStop(endMs: number): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
@@ -419,7 +419,7 @@ function askedToStop(endMs: number): Promise<void> {
   })
 }
 
-/** The text to print for a fault: only its sentence if a person can fix the fault, and everything for a defect. */
+/** The text to print for a fault, with advice where a person can fix the fault. */
 function sentenceOf(fault: unknown): string {
   if (fault instanceof BadConfig) return fault.faults.join('\n')
   if (!(fault instanceof Error)) return String(fault)

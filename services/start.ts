@@ -11,7 +11,7 @@ import { Script } from 'node:vm'
 declare const bundleName: string
 
 const file = join(__dirname, bundleName)
-// V8 compares only the length of the source, so the name must say which bundle the cache is of.
+// V8 compares only the length of the source, so the cache's name must contain the bundle's name.
 const cacheFile = `${file}.${process.version}.cache`
 
 function readCache(): Buffer | undefined {
@@ -33,7 +33,7 @@ function writeCache(script: Script): void {
   }
 }
 
-// The build leaves only ASCII. Read as such, the source is outside of V8's heap.
+// The build leaves only ASCII. Read as latin1, the source stays outside of V8's heap.
 const script = new Script(readFileSync(file, 'latin1'), { filename: file, cachedData: readCache() })
 const bundle: { exports: { ready?: Promise<unknown> } } = { exports: {} }
 // The script is a function around the modules of the bundle.

@@ -2,7 +2,7 @@
 
 /**
  * What an agent can support: planning first, asking before each change, receiving messages during a turn, MCP servers, skills and commands,
- * subagents. Tests check each capability, and docs/agents.md is made from this list.
+ * subagents. Tests check each capability, and they produce `docs/agents.md`.
  */
 export type Capability = 'plan' | 'ask' | 'steering' | 'mcp' | 'commands' | 'subagents'
 
@@ -22,14 +22,14 @@ export interface Agent {
 /** How an operator configures an agent. Not sent to the client. */
 export interface AgentConfiguration {
   readonly program: string
-  /** The provider of the agent's models, under its name in OpenTelemetry's conventions if they name it. */
+  /** The provider of the agent's models, by its name in OpenTelemetry's conventions where one exists. */
   readonly provider: string
   readonly variables: {
     readonly program: string
     readonly key: string
     /** The variable for the base URL of the model's API, and its default. Only for agents whose model requests go through the broker. */
     readonly baseUrl?: { readonly name: string; readonly initial: string }
-    /** Hosts that the agent's sandbox may reach, if the agent calls its model directly. */
+    /** The variable for the hosts that the sandbox may reach, if the agent calls its model directly. */
     readonly hosts?: string
   }
 }

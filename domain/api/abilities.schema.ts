@@ -53,7 +53,7 @@ export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilitie
 
 /** The text to search for: a part of a file's path. */
 export const FileSearch = Text.max(abilityLimits.searchLength).default('')
-/** Paths of files. First come the files whose own name matches the search, then those for which only a folder's name matches. */
+/** Paths of files. First come file names that contain the search, then paths that contain it elsewhere. */
 export const FoundFiles = z.array(z.string())
 
 export const findProjectFiles = defineRead(abilityRoutes.findProjectFiles, {

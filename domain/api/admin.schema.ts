@@ -11,9 +11,12 @@ export const AuditEntry = z.object({
   id: z.string(),
   at: Moment,
   action: z.enum(Object.values(auditActions)),
-  /** The person who acted; `null` for a service. `name` is `null` when the account is unknown or deleted. */
+  /**
+   * The person who acted, or whose account was refused at sign-in; `null` for a service or an unknown account. `name` is `null` for a deleted
+   * account.
+   */
   person: z.object({ id: z.string(), name: z.string().nullable() }).nullable(),
-  /** The service that acted on its own behalf; `null` for a person. */
+  /** The service that acted on its own behalf, if one did. */
   service: z.string().nullable(),
   task: z.string().nullable(),
   project: z.string().nullable(),
@@ -22,7 +25,7 @@ export const AuditEntry = z.object({
   /** How a refused sign-in was tried; `code` says why it was refused. Both are `null` for any other action. */
   method: z.enum(signInMethods).nullable(),
   code: z.string().nullable(),
-  /** The records that were read or exported, if any. If they belong to a task, the member `task` names it. */
+  /** The records that were read or exported, if any. If they belong to a task, `task` is its id. */
   records: z.enum(auditedRecords).nullable(),
   /** The filters of the request that read or exported the records. */
   asked: z

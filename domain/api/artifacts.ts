@@ -12,7 +12,7 @@ export const artifactFolder = '.flightdeck/artifacts'
 export const artifactLimits = {
   /** The most files that are kept at the end of a turn. */
   aTurn: 20,
-  /** The most files that are kept of a task. */
+  /** The most files that are kept for a task. */
   aTask: 200,
   /** The most bytes of all kept files of a task together: 100 MiB. */
   bytesOfTask: 100 * 1_048_576,

@@ -36,6 +36,6 @@ export const signInErrors = [
 ] as const
 export type SignInError = (typeof signInErrors)[number]
 
-/** The further values that `error` in the address of the settings page can have, when an account at the code host was not connected. */
+/** Further values of `error` in the address of the settings page: why an account was not connected. */
 export const linkErrors = ['account_taken', 'account_differs'] as const
 export type LinkError = (typeof linkErrors)[number]

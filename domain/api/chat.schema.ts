@@ -29,7 +29,7 @@ export const ChatMessage = z.object({
   images: z.array(ShownImage),
   /** The message's images as files. Each can be fetched at its `path`. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
-  /** False for a withdrawn message: the socket announces it, and lists no longer contain it. */
+  /** False for a withdrawn message, which the socket announces and lists leave out. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** The status of a command; `pending` for other messages. */
@@ -47,7 +47,7 @@ export const ChatMessage = z.object({
   isSteering: z.literal(true).optional(),
   /** Set on a system message about a turn that will ask its model again at `retryAt`. `message` names that time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
-  /** Set while the agent is still writing the message: the socket sends it again with more text until it is complete. Histories have no such message. */
+  /** Set while the agent is still writing: the socket sends the message again each time it has grown. Histories contain only complete messages. */
   isPartial: z.literal(true).optional(),
   /** The message's place in the queue, once somebody reordered the queue. Messages without a place come after the others, oldest first. */
   queueIndex: z.number().nullable(),
@@ -57,8 +57,8 @@ export const ChatMessage = z.object({
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 /**
- * The kind of a log entry. A tool call has the kind of its tool. `thinking` is a thought of the agent. `said` is a text of a subagent, which is in
- * `output`. `artifact` stands for the files that the agent left for people in a turn, which are in `artifacts`.
+ * The kind of a log entry. A tool call has the kind of its tool. `thinking`: a thought of the agent. `said`: a text of a subagent, found in `output`.
+ * `artifact`: the files that the agent left for people in a turn, found in `artifacts`.
  */
 export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said', 'artifact'])
 
@@ -84,9 +84,9 @@ export const LogEntry = z.object({
   deletions: z.number().nullable(),
   summary: z.string().nullable(),
   output: z.string().nullable(),
-  /** The images that the tool returned, without those that were not kept; absent when none was kept. */
+  /** The images that the tool returned and that were kept; absent when none was kept. */
   images: z.array(ShownImage).optional(),
-  /** How many further images the tool returned that were not kept. */
+  /** How many of the tool's images were not kept. */
   imagesLeftOut: z.number().optional(),
   /** The files of an `artifact` entry; absent for other kinds. */
   artifacts: z.array(ShownArtifact).optional(),
@@ -103,7 +103,7 @@ export const TerminalOutput = z.object({
   content: z.string(),
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
-  /** Set for the output of a person's shell, which is for a terminal of this size. `ended` says why the shell ended. */
+  /** Set for output of a person's shell: the size of its terminal, and in `ended` why the shell ended. */
   shell: z
     .object({ rows: z.number(), columns: z.number(), ended: z.enum(shellEnds).exactOptional() })
     .exactOptional(),

@@ -1,4 +1,4 @@
-/** A project's environment: the files that its setup command left, with which new tasks start. */
+/** A project's environment: the files that its setup command left. New tasks start with these files. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -8,19 +8,19 @@ const params = z.object({ projectId: ProjectId })
 
 const environment = {
   state: z.enum(['none', 'building', 'ready', 'failed']),
-  /** Since when the environment is in this state; `null` for `none`. */
+  /** Since when the environment has been in this state; `null` for `none`. */
   since: z.iso.datetime().nullable(),
-  /** When the setup that made the kept environment ended. */
+  /** When the setup of the kept environment ended. */
   builtAt: z.iso.datetime().nullable(),
-  /** How many seconds the setup that made the kept environment took. */
+  /** How many seconds the setup of the kept environment took. */
   seconds: z.number().nullable(),
   /** The size of the kept environment on disk. */
   bytes: z.int().nullable(),
-  /** Why the environment of the last setup was not kept, as a sentence; `null` when it was kept. */
+  /** Why the last setup left no environment, as a sentence; `null` unless `state` is `failed`. */
   reason: z.string().nullable(),
   /** Whether tasks use an earlier environment, although the last setup failed. */
   usesEarlier: z.boolean(),
-  /** Some of the lock files because of whose changes it was made again in the background; `null` when a task or a person began it. */
+  /** Some of the lock files whose changes started the last setup; `null` if a task or person started it. */
   changed: z.array(z.string()).nullable(),
   /** Some of the files that were not kept because they contain a secret of the project. */
   leftOut: z.array(z.string()),

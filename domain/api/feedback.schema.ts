@@ -35,7 +35,7 @@ export const ShownFeedback = z.object({
   commentId: z.string().nullable(),
   /** The text as first read; later edits are not shown. */
   body: z.string().nullable(),
-  /** The comments of a review. If there are very many, body and hunk are empty for all but the first comments. */
+  /** The comments of a review. Only the first 50 have a body and a hunk; both are empty for the others. */
   comments: z.array(LineComment),
   check: FailedCheck.nullable(),
   /** Whether the failed check was on a commit that is no longer the head. */

@@ -24,7 +24,7 @@ export const branchName = (sentence: string) =>
     error: saying('does not have a name that git allows.'),
   })
 
-/** The name of a model, which becomes an argument of the agent's program. An empty name means that nobody chose a model. */
+/** The name of a model, which becomes an argument of the agent's program. An empty name becomes `null`: nobody chose a model. */
 export const modelName = z
   .string()
   .refine((name) => name === '' || isModelName(name), { error: saying('does not have a valid name.') })
@@ -52,7 +52,7 @@ const DayOrMoment = z.union([z.iso.date(), z.iso.datetime()], {
   error: saying('must be a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.'),
 })
 
-/** The start of a period, which is included: a day in UTC or a time. Parsed to a time. */
+/** The included start of a period: a day in UTC or a time. Parsed to a time. */
 export const Since = DayOrMoment.transform((given) => moment(Date.parse(given)))
 /** The end of a period, parsed to the first time after the period. A given day in UTC still belongs to the period; a given time does not. */
 export const Until = DayOrMoment.transform((given) => moment(Date.parse(given) + (isDay(given) ? dayMs : 0)))
@@ -62,7 +62,7 @@ export const FaultAnswer = z.object({
   error: z.string(),
   code: z.enum(faultCodes),
   field: z.string().optional(),
-  /** With a 409: the current state, in the form of a successful answer. */
+  /** With some 409s: the current state, in the form of a successful answer. */
   current: z.record(z.string(), z.unknown()).optional(),
   requestId: z.string().optional(),
 })

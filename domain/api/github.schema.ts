@@ -18,7 +18,7 @@ const InstallationOfPerson = z.object({
   repositories: z.enum(['all', 'selected']),
   /** How many repositories of the installation the person can reach; `null` while it is suspended, or when the code host does not say. */
   count: z.number().nullable(),
-  /** The ids of the selected repositories, a few hundred at most; `null` when all are selected, or when the ids were not requested. */
+  /** The ids of the selected repositories, a few hundred at most; `null` when all are selected, or when `count` is `null`. */
   selected: z.array(z.string()).nullable(),
   /** Whether more repositories are selected than `selected` lists. */
   isCut: z.boolean(),
@@ -58,7 +58,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
     installations: z.array(InstallationOfPerson).nullable(),
     /** The number of installations that are not shown. */
     more: z.number(),
-    /** Organizations whose owners were asked by the person to install the App. */
+    /** Organizations whose owners the person has asked to install the App. */
     requests: z.array(z.object({ account: z.string() })),
   },
   faults: ['github_not_connected', 'install_callback', 'code_host_refused', 'code_host_unavailable'],
@@ -66,7 +66,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
 
 export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 
-/** One part of the answer. If it could not be read, it says why, and the answer still has the other parts. */
+/** One part of the answer, or why it could not be read. The answer then still has the other parts. */
 const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('read'), ...shape }),

@@ -71,9 +71,9 @@ export const JoinedItem = z.object({
   more: z.array(
     z.object({
       text: z.string(),
-      /** The milliseconds between the two pieces. */
+      /** The milliseconds since the piece before. */
       ms: z.number(),
-      /** By how much the position is larger. The version is larger by 1. */
+      /** The difference of the two positions; the two versions differ by 1. */
       step: z.number(),
       /** For a piece of a message: `begunAt`, in milliseconds relative to the time of the piece. */
       begun: z.number().exactOptional(),
@@ -136,7 +136,7 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
     "How good the record of a task is: what of it is sealed, and what this server's own check of it found.",
   params,
   answer: {
-    /** The number of events of the task and of its terminal. */
+    /** The number of events of the task and its terminal together. */
     events: z.number(),
     /** How many of the events, from the first on, were found unchanged in a check that began at `at`. One request checks some thousands at most. */
     checked: z.object({ at: Moment, events: z.number() }),

@@ -75,7 +75,7 @@ export const McpServerInput = z.discriminatedUnion('kind', [
       }),
       z.object({
         kind: z.literal('oauth'),
-        /** The id of the OAuth client; left out when the authorization server registers clients by itself. */
+        /** The id of the OAuth client; left out when Flightdeck registers a client by itself. */
         clientId: required('Enter a client ID.', 500).nullable().default(null),
       }),
     ]),

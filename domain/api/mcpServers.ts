@@ -21,7 +21,7 @@ export const mcpCallbackPath = '/mcp/callback'
 export const mcpLimits = {
   servers: 20,
   nameLength: 40,
-  /** The most characters of a command, an argument, an address or the name of a tool. */
+  /** The most characters of a command, an argument or an address. */
   wordLength: 4_000,
   args: 50,
   /** The most characters of all servers' commands and switched-off tools together, because the agent's program may get them all in one argument. */

@@ -48,8 +48,8 @@ export const ProjectVariable = z
 export type ProjectVariable = z.infer<typeof ProjectVariable>
 
 /**
- * A host that sandboxes may reach: `host`, `*.suffix`, or either with a port; a numeric address counts as a host. Or `owner/name`, a repository of
- * the local code host that sandboxes may read, in addition to the project's own repository.
+ * A host that sandboxes may reach: `host`, `*.suffix`, or either with a port; a numeric address counts as a host. `owner/name` is a repository of the
+ * local code host that sandboxes may read, in addition to the project's own repository.
  */
 export const AllowedHost = z
   .string()

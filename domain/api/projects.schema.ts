@@ -23,7 +23,7 @@ export const Project = z.object({
   defaultBranch: z.string(),
   lastSync: Moment.nullable(),
   createdAt: Moment,
-  /** Whether the repository belongs to an organisation rather than to the person's own account. */
+  /** Whether the repository belongs to an account other than the person's own, usually an organisation. */
   isOrganization: z.boolean(),
   stats: z.object({
     totalTasks: z.number(),

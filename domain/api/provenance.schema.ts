@@ -47,7 +47,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         kind: z.enum(['turn', 'command']),
         /** The turn's number among the turns and commands of the task, from 1; `null` for a turn of another task. */
         number: z.number().nullable(),
-        /** The revision at which the turn ended, in the stream of the task that was asked for; `null` for a turn of another task. */
+        /** The requested task's revision at the turn's end; `null` for a turn of another task. */
         moment: z.number().nullable(),
         agent: AgentName.nullable(),
         messageId: z.string().nullable(),

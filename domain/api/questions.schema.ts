@@ -32,7 +32,7 @@ export const ShownQuestion = z.object({
   answeredBy: z.string().nullable(),
   /** How the agent gets the answer: at once, or with the message that starts its next turn. */
   delivery: z.enum(['agent', 'next_turn']).nullable(),
-  /** Whether the answer reached the agent while the agent waited for it. */
+  /** Whether the agent has got the answer, other than as part of a message. */
   isDelivered: z.boolean(),
   position: Position,
   version: z.number(),
@@ -66,7 +66,7 @@ export const listQuestions = defineRead(questionRoutes.listQuestions, {
   faults: ['not_found'],
 })
 
-/** Answers a question, which is possible once. The refusal 409 `already_answered` contains the answer that was given. */
+/** Answers a question. A second answer is refused with 409 `already_answered`, which contains the first. */
 export const answerQuestion = defineWrite(questionRoutes.answerQuestion, {
   summary: 'Answers a question of the agent.',
   params: z.object({ taskId: TaskId, questionId: QuestionId }),

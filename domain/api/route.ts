@@ -19,7 +19,7 @@ type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${i
 
 export type PathParams<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
 
-/** The path with the encoded parameters filled in. Throws when a parameter has no value. */
+/** The path with its parameters filled in, URL-encoded. Throws when a parameter has no value. */
 export function pathOf<Path extends string>(path: Path, params: PathParams<Path>): string
 export function pathOf(path: string, params: Readonly<Record<string, string>>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => {

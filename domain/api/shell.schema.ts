@@ -7,7 +7,7 @@ export const TerminalSize = z.strictObject({
   rows: z.int().min(2).max(500),
   columns: z.int().min(2).max(500),
 })
-/** What a person types at once; more is sent in parts. */
+/** Input for a shell; longer input is sent in parts. */
 export const ShellInput = z.string().min(1).max(8_192)
 
 /** The arguments of `shell_open`, `shell_input`, `shell_resize` and `shell_close`. */
@@ -21,8 +21,5 @@ export type ShellOpening =
   | { readonly opened: true; readonly shellId: string; readonly shared: boolean }
   | { readonly opened: false; readonly error: string; readonly code: FaultCode }
 
-/**
- * The answer to the other requests: `taken` once the shell has it, so a client sends no more input before. `gone`: the person has no such shell, or no
- * longer.
- */
+/** The answer to the other requests. `taken`: the shell has the request, and the client may send more input. `gone`: the person has no such shell. */
 export type ShellAnswer = 'taken' | 'gone' | 'invalid_input'

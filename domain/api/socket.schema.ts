@@ -104,7 +104,7 @@ export interface ServerEvents {
   command_completed: (ended: CommandEnded) => void
   command_failed: (ended: CommandEnded) => void
   command_cancelled: (ended: CommandEnded) => void
-  /** The agent asked, a person answered, or the agent no longer waits for the answer. */
+  /** In order: the agent asked; a person answered; the agent no longer waits. */
   question_asked: (change: QuestionChanged) => void
   question_answered: (change: QuestionChanged) => void
   question_withdrawn: (change: QuestionChanged) => void

@@ -26,11 +26,11 @@ export const TaskFile = z.object({
   kind: z.enum(['text', 'image', 'binary', 'link', 'repository', 'other']),
   size: z.number().nullable(),
   target: z.string().nullable(),
-  /** The type of an image. */
+  /** The media type of an image; `null` for other files. */
   mediaType: z.string().nullable(),
   /**
-   * The text of the file, or an image in base64, encoded again so that only its pixels remain. With `download`, the bytes of the file in base64;
-   * `null` if the file is too large.
+   * The text of the file, or an image in base64, encoded again so that only its pixels remain. With `download`, the bytes of the file in base64.
+   * `null` if nothing can be shown, or if the download is too large.
    */
   content: z.string().nullable(),
   /** Whether `content` is only the beginning. */

@@ -65,7 +65,7 @@ export const Task = z.object({
     githubOwner: z.string(),
   }),
   branch: z.string(),
-  /** The model requested for `modelAgent`, whichever agent this is: the name of the field is older than the other agents. */
+  /** The model requested for `modelAgent`, whichever agent this is; only the field's name says `codex`. */
   codexModel: z.string().nullable(),
   /** The agent for which model and effort were chosen. Any other agent uses its own defaults. */
   modelAgent: AgentName,
@@ -146,7 +146,7 @@ export const Task = z.object({
   pullRequestPending: z.boolean(),
   /** The fault of the last attempt to publish; missing when the attempt succeeded, and while another attempt runs. */
   publishingFault: z.string().optional(),
-  /** The state of the pull request at the code host; missing until first read. */
+  /** The state of the pull request at the code host; missing before the first attempt to read it. */
   pullRequest: ShownPullRequest.optional(),
   /** Set when something has run since the last publication, so that there may be unpublished work. */
   laterWork: z.literal(true).optional(),
@@ -332,7 +332,9 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
     /** A title and body made from the task and the chat; once there is a pull request, the title and body as last sent to the code host. */
     proposal: z.object({ title: z.string(), body: z.string() }),
     autoUpdate: z.boolean(),
-    /** The number of files that the agent left for people, and a Markdown text for the description that names them; absent without such files. */
+    /**
+     * The number of files that the agent left for people, and a Markdown text for the description that names these files; absent without such files.
+     */
     artifacts: z.object({ count: z.number(), text: z.string() }).optional(),
   },
   faults: ['not_found'],

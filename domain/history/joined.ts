@@ -1,4 +1,4 @@
-/** Joins consecutive pieces of output, or of a message, into one item, which has the fields that all of them share only once. */
+/** Joins consecutive pieces of output, or of a message, into one item that states common fields once. */
 import type { z } from 'zod'
 import type * as schemas from '../api/history.schema.ts'
 import { recordedAt, revisionOf, type HistoryItem, type TaskEventItem, type TerminalItem } from './item.ts'
@@ -80,7 +80,7 @@ function differenceOf(before: TerminalItem, item: TerminalItem): Difference | un
   return isSame ? { text, ms, step, begun: Date.parse(item.begunAt) - Date.parse(at), chunks } : undefined
 }
 
-/** The piece that differs in this way from `before`, and was recorded at `time`. */
+/** The piece after `before`, made from the difference and the time of recording. */
 function following(
   before: TerminalItem,
   { text, step, begun = 0, chunks = [] }: Difference,
@@ -108,5 +108,5 @@ function stepOf(before: TerminalItem, item: TerminalItem): number | undefined {
 const positionOf = (item: TerminalItem) => (item.kind === 'output' ? item.output : item.delta).position
 const positionAfter = (position: string, step: number) => String(Number(position) + step)
 
-/** Whether the time is in the form that a number of milliseconds is converted to. */
+/** Whether the time has exactly the form that `toISOString` returns. */
 const isWhole = (at: string) => at.length === 24 && at.endsWith('Z')

@@ -65,12 +65,12 @@ export function momentAfter(event: string, ms: number): string {
 
 const named = /^(t?)(\d{1,15})(?:\+(\d{1,9})s)?$/
 
-/** The milliseconds from the event that the name of a moment contains to the moment itself. */
+/** The milliseconds from the event in a moment's name to the moment. */
 export function sinceEvent(moment: string): number {
   return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }
 
-/** The index of the item for the event that the moment's name contains; `-1` when there is no such item, or when the name is invalid. */
+/** The index of the item for the event in the moment's name; `-1` when there is none, or when the name is invalid. */
 export function indexOfMoment(items: readonly HistoryItem[], moment: string): number {
   const [, terminal, digits] = named.exec(moment) ?? []
   if (digits === undefined) return -1

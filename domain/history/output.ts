@@ -1,4 +1,4 @@
-/** Assigns each piece of terminal output to the timeline's row that began last before it. */
+/** Assigns each piece of terminal output to the last row of the timeline that began before it. */
 import type { HistoryItem } from './item.ts'
 import type { OutputPiece } from './row.ts'
 import type { TimelineSection } from './timeline.ts'

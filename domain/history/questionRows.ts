@@ -1,4 +1,4 @@
-/** The timeline's rows for the questions of an agent and the people's answers. */
+/** The timeline's rows for an agent's questions and people's answers. */
 import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { Answer, QuestionKind } from '../task/questionEvents.ts'

@@ -41,7 +41,7 @@ export interface TimelineRow {
   readonly outcome: 'running' | EndStatus | null
   readonly durationMs: number | null
   readonly costUsd: number
-  /** If the row stands for several similar rows: the target of each, such as the path of a file. */
+  /** The targets of the row's tool calls, such as paths of files; empty for other rows. */
   readonly targets: readonly string[]
   /** The revision at which outcome, detail and duration became known; `Infinity` until then. */
   readonly knownAt: number

@@ -1,4 +1,4 @@
-/** A task's history for people: a section for each turn or command, with a row for each step. The sentences need no knowledge of programming. */
+/** A task's history for people, who need not know programming: a section for each turn or command, with a row for each step. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
@@ -23,7 +23,7 @@ export interface TimelineSection {
   readonly costUsd: number
   /** The revision at which the execution started; `Infinity` before the start. */
   readonly startedAt: number
-  /** The revision from which on the end of the execution and its whole cost are known; `Infinity` before its end. */
+  /** The revision at which the execution's end and whole cost were known; `Infinity` before its end. */
   readonly knownAt: number
   readonly rows: readonly TimelineRow[]
 }
@@ -47,7 +47,7 @@ interface Reading {
   readonly drafts: Draft[]
   readonly prompts: Map<string, Prompt>
   readonly questions: Map<string, Event<'QuestionAsked'>>
-  /** By the ids of execution and tool call: the section with the call's row, the row's index in the section, and when the call started. */
+  /** Keyed by the ids of execution and tool call: the section with the call's row, the row's index in the section, and when the call started. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
   preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null

@@ -91,7 +91,7 @@ export interface Commit {
 /** The line that `git commit` prints, such as `[main 41d9e7c] Subject`, also for a first commit and a detached HEAD. */
 const line = /^\[(?:[^\]\n]{1,300} )([0-9a-f]{7,40})\] (.{1,300})$/gm
 
-/** The commits that a command made, according to its output; empty when the command contains no `git commit`. */
+/** The commits that a command made, by its output; empty unless the command has `git` and `commit`. */
 export function commitsIn(command: string, output: string): readonly Commit[] {
   if (!/\bgit\b/.test(command) || !/\bcommit\b/.test(command)) return []
   return [...output.matchAll(line)].flatMap(([, id, subject]) =>

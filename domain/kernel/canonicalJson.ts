@@ -27,7 +27,7 @@ export function canonicalJson(value: unknown): string {
   )
 }
 
-/** Sorts in place. Most objects that are hashed are small and nearly in order, for which this is several times faster than `sort`. */
+/** Sorts in place. For few, nearly sorted keys, the usual case, this is several times faster than `sort`. */
 function sorted(keys: string[]): readonly string[] {
   if (keys.length > fewKeys) return keys.sort()
   for (let end = 1; end < keys.length; end += 1) {

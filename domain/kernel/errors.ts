@@ -130,7 +130,7 @@ export interface FaultDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** The only error that is thrown at the edge; `platform/http` turns it into a response. */
+/** The error that ends a request with a fault; `platform/http` turns it into a response. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly code: FaultCode

@@ -66,7 +66,7 @@ export const unreadableReasons = [
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** An event as the log stores it: facts are in `data`, and people's texts are encrypted in `content`, in base64; `null` if there are none. */
+/** An event as the log stores it. `data` has facts. `content` has people's texts, encrypted, in base64; `null` without texts. */
 export interface StoredEvent {
   readonly id: string
   readonly stream: string

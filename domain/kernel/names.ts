@@ -20,7 +20,7 @@ export function isBranchName(name: string): boolean {
   return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
-/** The model name that clients send when the person chose no model: the agent then uses its default. */
+/** The model that our client sends when the person chose none. Agents without it use their default. */
 export const defaultModel = 'o4-mini'
 
 /** The maximum length of a model's name, in characters. */

@@ -8,12 +8,12 @@ export const taskStream = (taskId: string): string => `task-${taskId}`
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
 /** The events of a single write that has an `Idempotency-Key` or an effect outside the log. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** Users' claims to an account at the code host. `id` is the user id that a person gets who signs up with the account. */
+/** Users' claims to an account at the code host. `id` becomes the user id of the first person who signs up with it. */
 export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
-/** The audit events of a day in UTC: records that people read or exported, and refused sign-ins. */
+/** The audit events of a day in UTC, such as refused sign-ins and exports. */
 export const auditStream = (day: string): string => `audit-${day}`
 /** The webhooks that the code host delivered on a day in UTC. */
 export const deliveryStream = (day: string): string => `delivery-${day}`

@@ -100,7 +100,7 @@ export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-/** The project's settings for its tasks have changed. The event has all of them. */
+/** The setup command, the variables, the host list or `modelFetches` changed; the event has all four. */
 export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
   content: z.object({
@@ -110,14 +110,14 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
     modelFetches: z.boolean(),
   }),
 })
-/** The list of clean filters that need not run before files are published has changed; the event has the whole list. */
+/** The list of clean filters that need not run has changed; the event has the whole list. */
 export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
   data: z.object({}),
   content: z.object({ filters: z.array(z.string()) }),
 })
 /** Somebody chose whether the first turn that changes something opens a draft pull request. */
 export const ProjectDraftsChanged = fact('ProjectDraftsChanged', { on: z.boolean() })
-/** The list of submodules to fetch with the permissions of the person who runs a task has changed; the event has all of them, as `owner/name`. */
+/** The list of submodules that are fetched with a person's permissions has changed; the event has all of them, as `owner/name`. */
 export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),

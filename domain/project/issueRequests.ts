@@ -87,8 +87,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * The requests that were made after the rule began to apply: first those by label, then those by mention, both oldest first. Texts by bots and by
- * this server do not count, and neither do texts that somebody else edited. `slug` is the App's name; `null` when there is no App.
+ * The requests made since the rule began to apply: first by label, then by mention; in both groups oldest first, and only the latest of each person.
+ * Texts by bots, by this server, or edited by others do not count. `slug` is the App's name; `null` when there is no App.
  */
 export function requestsOf(
   { issue, labelEvents, comments }: SearchedIssue,
@@ -139,9 +139,7 @@ function labelAsk(
 const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
   events.findLast((one) => isSameLabel(one.label, label))
 
-/**
- * Whether `labelEvents`, which has only the latest events, lacks the event that set the issue's label. `isCut` says that it does not have all events.
- */
+/** Whether the event that set the issue's label is missing from `labelEvents`. `isCut` says that `labelEvents` has only the latest events. */
 export function isUnsure(
   { issue, labelEvents }: Pick<SearchedIssue, 'issue' | 'labelEvents'>,
   isCut: boolean,

@@ -18,8 +18,8 @@ export const issueLimits = {
   /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
-   * The limit for two kinds of issues that did not become tasks: a project remembers at most this many that wait for something other than the limit
-   * per hour or day, and at most this many that do not wait. It remembers all that wait for the limit per hour or day.
+   * How many issues that did not become tasks a project remembers: at most this many that wait for something other than the limit per hour or day,
+   * and at most this many that do not wait. Issues that wait for that limit are all remembered.
    */
   passed: 200,
   /** The most issues that wait for the limit per hour or day. Further issues are read only when fewer wait. */

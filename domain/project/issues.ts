@@ -34,7 +34,9 @@ export interface TakenIssue {
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /** When an earlier attempt to create a task failed, in ISO 8601; `null` when none failed. Labels that were set earlier do not count as requests. */
+  /**
+   * When an earlier attempt to create a task failed, in ISO 8601; `null` when none failed. Labels that were set before that do not count as requests.
+   */
   readonly labelFailedAt: string | null
 }
 
@@ -183,7 +185,10 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
   }
 }
 
-/** How far issues were read is recorded at most once a day, not for every change. After a restart, the changes of at most one day are read again. */
+/**
+ * The progress of reading issues is recorded at most once a day, not for every change. After a restart, the changes of at most one day are read
+ * again.
+ */
 const noteEveryMs = 24 * hourMs
 
 function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {
@@ -210,9 +215,8 @@ function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> 
 type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
- * Accepts an issue, only once, if a person who may write to the repository and may use this server requested it, and if the project's owner may
- * write to the repository too. If another condition is not met for a person who may write, the reason is recorded. Requests by people who may not
- * write are not recorded, so that they cannot fill the log.
+ * Accepts an issue if somebody who may write to the repository and use this server requested it. If another condition is not met, such as a limit,
+ * the reason is recorded. Requests by people who may not write are not recorded, so that they cannot fill the log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
@@ -288,7 +292,7 @@ export function isSince({ at, trigger }: Pick<IssueRequest, 'at' | 'trigger'>, s
 /** The time minus `graceMs`. */
 export const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
 
-/** The time from which on changed issues must be read; `null` when the rule was never on. Earlier changes were read already, or cannot matter. */
+/** The time from which changed issues must be read; `null` when the rule was never on. Earlier changes were read already, or cannot matter. */
 export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
   return readUpTo ?? (since.on === null ? null : beforeGrace(since.on))
 }
@@ -323,14 +327,14 @@ export function isNoLongerCovered(
   return trigger === 'mention' && (!rule.mentions || isBefore(since.mentions))
 }
 
-/** Whether an issue did not become a task only because mentions were switched off. A label can still request the task. */
+/** Whether switched-off mentions are the only reason against a task. A label can still request the task. */
 export const isUnwantedMention = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   { failure, trigger, at }: Pick<TakenIssue, 'failure' | 'trigger' | 'at'>,
 ): boolean =>
   failure === 'unwanted' && trigger === 'mention' && !isNoLongerCovered(issues, { at, trigger: 'label' })
 
-/** When the last attempt to create a task from the issue failed; `null` when none failed, or when the failure does not count for this trigger. */
+/** When the last attempt that counts for this trigger failed to create a task; `null` if there is none. */
 export const failedAtOf = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   taken: TakenIssue,

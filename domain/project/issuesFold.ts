@@ -35,7 +35,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       if (content === null) return before
       const { reason } = event.data
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      // After `unsure`, only activity on the issue can change the decision, so the issue waits only if it already waited.
+      // Only activity on the issue can end `unsure`, so it makes no issue wait. An issue that already waits keeps waiting.
       const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
       const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
       return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
@@ -47,7 +47,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
   }
 }
 
-/** The state with a new rule. For each part of the rule that changes, `since` is set to `at`. Other parts keep their time. */
+/** The state with a new rule. `since` becomes `at` for each part that was switched on or changed. */
 function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
   if (!rule.on) return { ...before, rule, unread: null }
   const isNew = !before.rule.on

@@ -6,7 +6,7 @@
 /** The maximum depth of nested containers. Nothing after a line with deeper nesting is read. */
 const maxContainers = 50
 
-/** A quotation, or a list item; `indent` is the column at which the item's content begins. */
+/** A quotation, or a list item; `indent` is how far the item's content is indented, in columns. */
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number }
 
 interface Fence {
@@ -135,7 +135,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
-/** Only this many characters of a line are checked for being a horizontal rule. */
+/** How many characters of a line are checked for a horizontal rule. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null

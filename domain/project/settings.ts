@@ -38,7 +38,7 @@ export interface ProjectService {
 export interface ProjectSettings {
   /** A command that runs once in each new workspace; empty for none. */
   readonly setupCommand: string
-  /** Environment variables of everything that runs. A variable named `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
+  /** Environment variables of everything that runs in the sandbox. `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /**
    * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`. An entry `owner/name` is a repository of the
@@ -47,7 +47,7 @@ export interface ProjectSettings {
   readonly egress: readonly string[]
   /** Whether an agent may let its model provider fetch from the network, which bypasses the host list `egress`. */
   readonly modelFetches: boolean
-  /** The names of clean filters, as after `filter=` in `.gitattributes`, that need not run: their files may be published unfiltered. */
+  /** Clean filters that need not run, by their names in `.gitattributes`: their files may be published unfiltered. */
   readonly allowedFilters: readonly string[]
   /** Whether the first turn that changes something opens a draft pull request. */
   readonly draftPullRequests: boolean

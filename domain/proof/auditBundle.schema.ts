@@ -82,7 +82,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** Events of a stream, from revision `first` to `last`. Their content is missing for the reason `kind`, except content that is withheld. */
+/** Events of a stream, from revision `first` to `last`. Their content is missing for the reason `kind`, unless it is withheld. */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,
@@ -95,7 +95,7 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** `sizes` lists every seal from this size of the log on. With 0, `sizes` lists every seal of the epoch. */
+  /** `sizes` lists every seal of the epoch from this size of the log on. */
   from: z.int().nonnegative(),
   /** The number of events that each listed seal covers. The bundle has a line for each of these seals. */
   sizes: z.array(z.int().positive()),

@@ -13,7 +13,7 @@ export const predicateType = 'https://flightdeck.dev/audit-manifest/v2'
 export const contentCategories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
 export type ContentCategory = (typeof contentCategories)[number]
 
-/** Why a content that was not withheld is missing from a bundle. */
+/** Why content that was not withheld is missing from a bundle. */
 export const unopenedKinds = ['erased', 'missing_key', 'changed'] as const
 
 /**
@@ -36,7 +36,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   // The content of `FeedbackReceived` has the reviewers' texts, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
-  // The issue's text is in a message. This event only has the issue's title, and names the person who requested the task.
+  // The issue's text is in a message. This event has only the issue's title and the requesting person.
   TaskCreatedFromIssue: ['prompts', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],
@@ -62,7 +62,7 @@ export function categoriesOf(type: string): readonly ContentCategory[] {
   return categories[type] ?? ['details']
 }
 
-/** The category because of which the content of events of a type is withheld; `undefined` when it is not withheld. */
+/** The withheld category to which events of this type belong; `undefined` if there is none. */
 export function withheldAs(type: string, withheld: readonly ContentCategory[]): ContentCategory | undefined {
   return categoriesOf(type).find((category) => withheld.includes(category))
 }

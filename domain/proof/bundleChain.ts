@@ -3,7 +3,7 @@ import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schem
 import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
 
-/** The faults within one stream. */
+/** The faults within one stream: wrong hashes, wrong content, and events that are missing, moved or added. */
 export function chainFaults(
   stream: string,
   events: readonly BundledEvent[],

@@ -1,5 +1,6 @@
 /**
- * Compares the content of events, and their blobs, with the signed manifest. So nobody can remove a content or a blob and claim that it was erased.
+ * Compares the content of events, and their blobs, with the signed manifest, so that nobody can remove content or a blob and claim that it was
+ * erased.
  */
 import type { BundledContent, Envelope, Manifest, UnopenedRun, ListedBlob } from './auditBundle.schema.ts'
 import { withheldAs } from './auditBundle.ts'
@@ -23,7 +24,7 @@ export function unopenedRuns(): {
   }
 }
 
-/** A fault for each content that contradicts the manifest, or that the server found changed. */
+/** A fault for each event whose content contradicts the manifest or was changed in the log. */
 export function contentFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   { withheld, unopened }: Manifest['predicate'],
@@ -85,7 +86,7 @@ function hashOf(named: object): string | undefined {
   return typeof named.hash === 'string' && /^[0-9a-f]{64}$/.test(named.hash) ? named.hash : undefined
 }
 
-/** A fault for each blob that is only in the events or only in the manifest's list, and for each that the server found changed. */
+/** A fault for each blob that is missing from the events or from the manifest's list, is listed twice, or was found changed by the server. */
 export function blobFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   listed: readonly ListedBlob[],

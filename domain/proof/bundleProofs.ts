@@ -33,8 +33,8 @@ export function signedHeader(header: BundleHeader, cryptography: Cryptography): 
 export type Known = 'pinned' | 'replacement'
 
 /**
- * How the reader knows a key. `trusted` has the keys that the reader named, as verifier keys or fingerprints. A log uses the same key under a
- * different name in each epoch, so the bytes of keys are compared, not their names.
+ * How the reader knows a key; `undefined` for an unknown key. `trusted` has the keys that the reader named, as verifier keys or fingerprints. Keys
+ * are compared by their bytes, because their names differ in each epoch.
  */
 export function howKnown(
   header: BundleHeader,

@@ -99,7 +99,7 @@ export interface SealedBundle {
   readonly header: BundleHeader
   readonly proven: ProvenSeals
   readonly heads: Checkpoint
-  /** The keys in the header. The manifest is about the header too, so whoever trusts the key of the manifest can trust these keys. */
+  /** The keys in the header. The manifest covers the header, so whoever trusts the manifest's key can trust these keys. */
   readonly keys: readonly VerifierKey[]
   /** The index in the log of the last event in the bundle. */
   readonly lastIndex: number
@@ -137,7 +137,7 @@ export function sealIn(line: string): OutsideSeal | undefined {
 
 const twoHistories = 'The log has two histories under one key.'
 
-/** Compares a bundle with seals from elsewhere. Each of the `lines` is a seal. */
+/** Compares a bundle with seals from elsewhere, given one on each line. */
 export function witnessOf(
   bundle: SealedBundle,
   lines: Iterable<string>,
@@ -223,7 +223,7 @@ function foundFaults() {
   }
 }
 
-/** The heads of a seal, and whether they are signed. If no known key signed the seal, returns instead a text that says who signed it. */
+/** The heads of a seal, and whether they are signed; or, if no known key signed the seal, a text that says who signed it. */
 function signedSeal(
   { note, heads: headsNote, claimed }: OutsideSeal,
   identity: LogIdentity,
@@ -260,7 +260,7 @@ function contradictionIn(
     : undefined
 }
 
-/** Collects the cosignature that each witness made last, and the size of the largest seal that any witness signed. */
+/** Collects each witness's last added cosignature, and the size of the largest seal with a cosignature. */
 function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography) {
   const cosignatures = new Map<string, Cosignature>()
   let newest = 0

@@ -79,7 +79,7 @@ export function parseNote(note: string): SignedNote | undefined {
     : undefined
 }
 
-/** Makes a verifier key. `type` is the type of the key's signatures. Throws a RangeError for a name that a note cannot contain. */
+/** Makes a verifier key; `type` is the type of its signatures. Throws a RangeError for an invalid name or key length. */
 export function verifierKey(
   sha256: Sha256,
   name: string,

@@ -78,8 +78,8 @@ export function nodesOf(start: number, end: number): readonly Node[] {
 }
 
 /**
- * For each hash in the proof that leaf `index` is in a tree of `size` leaves, from the leaf's sibling up: the subtrees whose hashes `combine` joins
- * into it. Throws a RangeError when the tree has no such leaf.
+ * The proof that leaf `index` is in a tree of `size` leaves: a list of subtrees for each hash, from the leaf's sibling up. `combine` joins the hashes
+ * of a list. Throws a RangeError when the tree has no such leaf.
  */
 export function inclusionPath(index: number, size: number): readonly (readonly Node[])[] {
   checkNumbers(index, size)

@@ -37,7 +37,10 @@ export interface BundleReport {
   readonly treeSize: number | null
   /** Whether the bundle was signed with a successor of a key that the reader named. */
   readonly isReplacement: boolean
-  /** Whether the bundle agrees with a seal that the reader got elsewhere. If the reader named witnesses, one of them must have signed that seal. */
+  /**
+   * Whether the bundle agrees with a seal from elsewhere that covers all its events. If the reader named witnesses, one of them must have signed that
+   * seal.
+   */
   readonly isWitnessed: boolean
   readonly seals: GivenSeals
   /** The cosignatures by witnesses that the reader named. */
@@ -53,7 +56,7 @@ export interface ReaderKnows {
   readonly witnesses?: readonly VerifierKey[]
 }
 
-/** Checks every line of a bundle. */
+/** Checks a bundle: its records, manifest, proofs and seals. */
 export function verifyBundle(
   lines: Iterable<string>,
   cryptography: Cryptography,

@@ -7,7 +7,7 @@ import { ArtifactId, BlobRef, ExecutionId } from '../kernel/ids.schema.ts'
 
 export const ArtifactType = z.enum([...mediaTypes, ...otherArtifactTypes])
 
-/** A file in the artifact folder that was new or changed at the end of a turn was stored. */
+/** At the end of a turn, a new or changed file of the artifact folder was stored. */
 export const ArtifactKept = event('ArtifactKept', 1, {
   data: z.object({
     executionId: ExecutionId,

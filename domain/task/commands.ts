@@ -280,7 +280,7 @@ export type TaskCommand =
     }
   /** Repeats a reply that the code host refused. `commit` is the commit that the reply names. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
-  /** Retries an update that failed because the owner was no longer connected to the code host. Sent once the owner is connected again. */
+  /** Retries an update that failed because the owner was not connected to the code host. It is sent once the owner is connected again. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }

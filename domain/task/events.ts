@@ -119,7 +119,7 @@ export const MessageEdited = event('MessageEdited', 1, {
 })
 /** A person put the queued messages in this order. Messages that are queued later come last. */
 export const QueueReordered = fact('QueueReordered', { messageIds: z.array(MessageId) })
-/** Somebody requested that a queued message is sent to the running turn. `MessageDelivered` follows when the agent has received it. */
+/** Somebody asked to send a queued message to the running turn. `MessageDelivered` follows when the agent has received it. */
 export const SteeringRequested = fact('SteeringRequested', { messageId: MessageId, ...execution })
 export const MessageDelivered = fact('MessageDelivered', { messageId: MessageId, ...execution })
 /** A message from an agent or from the system. */
@@ -264,7 +264,7 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
-/** The predecessor of `WorkspaceSnapshotTaken`. `WorkSaved` is no longer recorded, but older logs have it. */
+/** The predecessor of `WorkspaceSnapshotTaken`. Only older logs contain it. */
 export const WorkSaved = event('WorkSaved', 1, {
   data: z.object({
     ...execution,
@@ -331,7 +331,7 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
 export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
-/** The pull request could not be read. Recorded again only when the reason changes, or when the pull request could be read in between. */
+/** The pull request could not be read. While the reason stays the same, further failures are not recorded. */
 export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: UnreadableCode })
 
 /** The task was created as an alternative to another task. */

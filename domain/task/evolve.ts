@@ -240,7 +240,7 @@ function executionEnded(
   }
   const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
   if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
-  // If a person cancels an execution before it starts, its message must not run with the next message. A retry may still run it.
+  // The message of a cancelled execution leaves the queue, even if the execution never started. A retry can still run it.
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
 }
 
@@ -363,7 +363,7 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   }
 }
 
-/** Whether the execution that ends has changed files. `true` also when this is unknown. */
+/** Whether the execution that ends has changed files. Also `true` when this is unknown. */
 function hasChangedFiles({ treeBefore, changedTree }: LiveTask): boolean {
   return treeBefore === null || changedTree === null || treeBefore !== changedTree
 }

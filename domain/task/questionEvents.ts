@@ -18,7 +18,7 @@ export const QuestionOption = z.object({
   value: z.string(),
   label: z.string(),
   description: z.string(),
-  /** A preview of the result when a person chooses the option, in Markdown. */
+  /** A preview, in Markdown, of the result of choosing the option. */
   preview: z.string().nullable(),
 })
 export type QuestionOption = z.infer<typeof QuestionOption>

@@ -1,4 +1,4 @@
-/** The kinds of an agent's questions, and the options of plans, permissions and forms. Without a schema, so that the client can import this file. */
+/** The kinds of an agent's questions, and the options of plans, permissions and forms. The client imports this file, so it has no schema. */
 import type { agentModes } from '../agents/capabilities.ts'
 
 /** `question` has options or free text, `plan` asks for approval, `permission` asks to use a tool, and `form` asks for values for an MCP server. */
@@ -9,7 +9,7 @@ export const planOptions = { approve: 'approve', approveAndAsk: 'approve_and_ask
 export const formOptions = { decline: 'decline' }
 export const permissionOptions = { allow: 'allow', allowInTask: 'allow_in_task', deny: 'deny' }
 
-/** The names of the modes that people see. */
+/** The names under which people see the modes. */
 export const modeLabels: Readonly<Record<(typeof agentModes)[number], string>> = {
   plan: 'Plan first',
   free: 'Work freely in the sandbox',

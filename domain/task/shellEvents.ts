@@ -2,5 +2,5 @@
 import { fact } from '../kernel/event.schema.ts'
 import { ExecutionId } from '../kernel/ids.schema.ts'
 
-/** A person opened a shell. Its output, and why it ended, are in the task's terminal under its id, which stands for that of an execution. */
+/** A person opened a shell. The task's terminal has its output and why it ended, under `shellId` as the execution's id. */
 export const ShellOpened = fact('ShellOpened', { shellId: ExecutionId })

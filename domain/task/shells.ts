@@ -1,4 +1,4 @@
-/** Why the shells of people end. Plain TypeScript, so that pages can use it. */
+/** Why a person's shell ends. This file imports nothing, so that web pages can use it. */
 
 export const shellEnds = [
   'exited',
@@ -11,9 +11,9 @@ export const shellEnds = [
 ] as const
 export type ShellEnd = (typeof shellEnds)[number]
 
-/** A shell without input ends after this time. */
+/** A shell ends after this time without input. */
 export const idleShellMs = 60 * 60_000
-/** A shell ends after this time. */
+/** A shell ends after this time, even if it is in use. */
 export const longestShellMs = 8 * 60 * 60_000
 
 /** Why a shell ended, in a sentence. */

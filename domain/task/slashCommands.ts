@@ -1,6 +1,6 @@
 /**
- * Messages that begin with a slash. Some are commands that the agent accepts. Some are commands that work only in the agent's own terminal: they are
- * refused with a sentence that says what to do instead. All others are plain text, because a path can begin with a slash too.
+ * Messages that begin with a slash. The agent accepts some commands. Commands that work only in the agent's own terminal are refused with a sentence
+ * that says what to do instead. All other messages are plain text, because a path can begin with a slash too.
  */
 import type { AgentName } from '../agents.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -36,7 +36,7 @@ const offered: Readonly<Partial<Record<AgentName, readonly SlashCommand[]>>> = {
   ],
 }
 
-/** The agent's own commands that people can use, in the order in which they see them. */
+/** The agent's own commands that people can use, in the order in which they are shown. */
 export const slashCommandsOf = (agent: AgentName): readonly SlashCommand[] => offered[agent] ?? []
 
 const goesOn = 'Each task is a single conversation that continues by itself.'
@@ -123,7 +123,9 @@ export function refusalOfCommand(agent: AgentName, message: string, first = fals
 /** The names of the commands that are refused for an agent. */
 export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent] ?? {})
 
-/** The refusal of a message to an agent that begins with a refused command; `undefined` for all other messages, and for commands of the task. */
+/**
+ * The refusal of a turn's message for the reason from `refusalOfCommand`; `undefined` when the message is accepted. Shell commands are never refused.
+ */
 export function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,

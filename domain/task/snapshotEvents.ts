@@ -8,12 +8,12 @@ const AgentName = z.enum(agentNames)
 
 /**
  * The files and the agent's session at the end of a turn or command were saved, without files that git ignores. Equal files give the same bundle, so
- * that the same blob is used again.
+ * its blob is reused.
  */
 export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
   data: z.object({
     executionId: ExecutionId,
-    /** The bundle; `null` when the files could not be saved. */
+    /** The git bundle with the files; `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
     /** How many files were left out, because they are too large, are in a nested repository, or have a name that git refuses. */

@@ -9,7 +9,7 @@ import type { TaskPullRequest } from './codeHost/pullRequestState.ts'
 import type { Phase, QueuedMessage } from './phase.ts'
 import type { RestorePoints, Snapshot } from './restorePoints.ts'
 
-/** The model requested for an agent; `null` leaves the choice to the agent. */
+/** The model and effort requested for an agent; `null` leaves the choice to the agent. */
 export interface ModelChoice {
   readonly agent: AgentName
   readonly name: string | null
@@ -26,7 +26,7 @@ export interface LiveTask {
   readonly description: string
   readonly model: ModelChoice
   readonly phase: Phase
-  /** The messages that no agent has got yet, in the order in which they will run. */
+  /** The messages that no agent has received yet, in the order in which they will run. */
   readonly queue: readonly QueuedMessage[]
   /** The ids of queued messages that are being sent to the running turn. */
   readonly steering: readonly string[]
@@ -74,7 +74,7 @@ export interface LiveTask {
   readonly lostAccess: boolean
   /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean
-  /** Whether a turn has ended whose work must still be published. */
+  /** Whether the work of an ended turn must still be published. */
   readonly updateOwed: boolean
   readonly feedback: TaskFeedback
   /** The issue from which the task was created, and the comment about the task. */

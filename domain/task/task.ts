@@ -400,7 +400,7 @@ function waitingOf(task: LiveTask): readonly QueuedMessage[] {
   return task.queue.filter(({ messageId }) => !isBeingStarted(task, messageId))
 }
 
-/** Why a message can no longer be changed; `undefined` while it is queued. */
+/** Why a message cannot be changed; `undefined` if it can. */
 function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefined {
   if (task.delivered.has(messageId) || isBeingStarted(task, messageId)) return refuse('message_delivered')
   return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')

@@ -1,6 +1,6 @@
 /**
- * The events of a task's terminal: printed output, and messages while they are being written. No decider is needed, because only the runner that runs
- * the execution appends to the stream, and expects an exact revision.
+ * The events of a task's terminal: printed output, and messages while they are being written. No decider is needed, because one runner at a time
+ * appends to the stream, and expects an exact revision.
  */
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'

@@ -6,7 +6,7 @@ interface Said {
   readonly message: string | null
 }
 
-/** The most characters of a transcript, which has the end of the conversation. */
+/** The maximum length of a transcript in UTF-16 code units. A longer conversation loses its beginning. */
 const longestTranscript = 20_000
 
 /** The messages of people and agents as one text, oldest first; empty without messages. */

@@ -46,5 +46,5 @@ export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore
   return [restored, ...(changes ? [changes] : [])]
 }
 
-/** The most paths that an event lists. */
+/** The maximum number of paths that an event lists. */
 export const mostListedPaths = 100

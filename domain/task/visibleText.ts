@@ -18,7 +18,7 @@ const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
  * round still removes something, every `<` is escaped, so that no tag remains.
  */
 const maxRounds = 8
-/** The most unclosed tags that are examined, because each needs a search to the end of the text. */
+/** The maximum number of unclosed tags that are examined, because each needs a search to the end of the text. */
 const maxUnclosed = 50
 
 /** The visible text. Applying the function again changes nothing. */
@@ -60,7 +60,7 @@ interface Tag {
   readonly source: string
 }
 
-/** Elements whose content is not displayed, or only when the browser does not support the element. */
+/** Elements whose content is not displayed as text. */
 const unseen: ReadonlySet<string> = new Set(['picture', 'script', 'style', 'template'])
 const empty: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr'])
 const hidingAttributes = /\s(?:hidden|style)(?![\w-])/i

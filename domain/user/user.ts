@@ -33,7 +33,7 @@ export type UserState =
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
-      /** The revision of the last event after which the vault may have new tokens for the code host. */
+      /** The revision of the last sign-in or connection to the code host, which may have stored new tokens. */
       readonly lastSignIn: number
       readonly profile: HostProfile | null
       /** The id of the person's account at the code host, connected or not; `null` before the first connection, and once erased. */
@@ -57,9 +57,9 @@ export interface NewSession {
 const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
 
-/** The most open sessions of a person. When another session begins, the oldest session is ended. */
+/** The maximum number of open sessions per person. When another session begins, the oldest session is ended. */
 export const maxSessions = 500
-/** The most sessions that may begin within the lifetime of one session, because every request searches the list of ended sessions. */
+/** The maximum number of sessions that may begin within the lifetime of one session, because every request searches the list of ended sessions. */
 export const maxBegun = 5_000
 
 function begun(
@@ -96,7 +96,7 @@ export type UserCommand =
       /** Whether new tokens were stored for an account that is already connected, so that failed requests to the code host may be retried. */
       readonly hasNewTokens: boolean
     }
-  /** With `asOf`, this is refused with `conflict` if the person has signed in or connected the account after this revision. */
+  /** Refused with `conflict` if the person has signed in or connected the account after the revision `asOf`. */
   | { readonly type: 'DisconnectGitHub'; readonly asOf?: number }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }

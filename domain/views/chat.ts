@@ -145,7 +145,7 @@ export function messageDocumentId(taskId: string, messageId: string): string {
   return `${taskId}:${messageId}`
 }
 
-/** A message with this text, posted by the system at the place of an event. */
+/** A system message with this text, at the time and position of the event. */
 export function postedAt(
   event: Pick<AnyRecorded, 'stream' | 'at' | 'position' | 'revision'>,
   messageId: string,

@@ -1,6 +1,6 @@
 /**
- * The figures of tasks: one document per task, with a row for each day, agent, model and payer. A request for the figures of a period sums up these
- * rows. A document has only ids and numbers, and stays when its task is deleted, because the costs still count.
+ * The figures of tasks: one document per task, with a row for each combination of day, agent, model and payer. A request for the figures of a period
+ * sums up these rows. A document has only ids and numbers, and stays when its task is deleted, because the costs still count.
  */
 import type { Payer } from '../agentKeys.ts'
 import type { AgentName } from '../agents.ts'

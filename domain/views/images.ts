@@ -53,7 +53,7 @@ export interface SealedImage {
   readonly name: string
 }
 
-/** Makes the address of an image. The address is valid for a limited time, and only the owner of the image may get it. */
+/** Makes the address of an image. The address expires, and must be given only to the owner of the image. */
 export type AddressOf = (image: SealedImage) => string
 
 type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>

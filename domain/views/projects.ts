@@ -76,7 +76,7 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Reasons for a failed sync with which no task can run: the repository is gone, cannot be accessed, or is read-only. */
+/** Codes of failed syncs after which no task can run: the repository is gone, inaccessible or read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
 /**

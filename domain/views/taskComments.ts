@@ -1,4 +1,6 @@
-/** The comments about tasks at the code host: one document per task, with the comment's issue or pull request, and whether it is up to date. */
+/**
+ * The comments about tasks at the code host: one document per task, with the comment's issue or pull request, and whether the comment is up to date.
+ */
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
 import { todosAfter, withoutDone, type Todo } from './todos.ts'
@@ -14,8 +16,8 @@ export interface TaskCommentDocument extends ViewDocument {
   /** The revision of the latest event that the comment should show. */
   readonly changedAt: number
   /**
-   * The id of the repository of the issue from which the task was created; `number` is the issue's number. Both are `null` when there is no issue,
-   * and when the content was erased.
+   * The id of the repository of the issue from which the task was created; `null` without an issue. `number` is the number of the issue or pull
+   * request. Both are `null` when the content was erased.
    */
   readonly repositoryId: string | null
   readonly number: number | null

@@ -31,7 +31,10 @@ export function used(
   }
 }
 
-/** The progress in percent after this many tool calls. Nobody knows how many will follow, so each call only takes a tenth of the way to 95. */
+/**
+ * The progress in percent after this many tool calls. Nobody knows how many calls will follow, so each call covers a tenth of the remaining way to
+ * 95.
+ */
 export function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }

@@ -19,7 +19,7 @@ export function terminalOutputOf(event: Output): TerminalOutput {
   }
 }
 
-/** Where the output comes from. The id of a shell stands for that of an execution. */
+/** Where the output comes from. For a shell, `executionId` is the id of the shell. */
 function sourceOf(event: Output): Pick<TerminalOutput, 'type' | 'executionId' | 'shell'> {
   if (event.type === 'TerminalOutputRecorded')
     return { type: event.data.channel, executionId: event.data.executionId }

@@ -6,7 +6,7 @@ export interface Todo {
   readonly state: 'open' | 'doing' | 'done' | 'gone'
 }
 
-/** The most items of a list, and the most characters of an item's text. */
+/** The maximum number of items in a list, and of characters in an item's text. */
 const most = { items: 100, text: 200 }
 
 /**
@@ -54,7 +54,7 @@ export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   return todos
 }
 
-/** The items with lower numbers than `number`, so that the next item gets this number. Unknown items are added with the state `gone`. */
+/** Makes `number` the number of the next item: drops all items if the number is taken, and adds missing items with the state `gone`. */
 function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
   const known = number > todos.length ? todos : []
   const missing = Math.min(number - 1, most.items) - known.length

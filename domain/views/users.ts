@@ -4,7 +4,7 @@ import type { User } from '../api/auth.schema.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface UserDocument extends User, Omit<ViewDocument, 'id'> {
-  /** The sessions that had not expired when the latest session began, oldest first. */
+  /** The sessions that have not been ended, and had not expired when the latest session began, oldest first. */
   readonly sessions: readonly KnownSession[]
   /** Sessions that were ended before they expired. Their tokens must be refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]

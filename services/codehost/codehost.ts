@@ -20,7 +20,7 @@ export interface RunningCodeHost {
 
 /**
  * Starts the code host. Throws when the port is in use, the folder cannot be used, git is missing or a seed cannot be imported. The error says what
- * to do. After an error, nothing is left half-made.
+ * to do. After an error, no server or git process is left.
  */
 export async function startCodeHost(options: CodeHostOptions): Promise<RunningCodeHost> {
   const git = createGit(options.environment)
@@ -35,7 +35,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
   try {
     const dataDir = resolve(options.dataDir)
     const checked = checkGit(git)
-    // Its failure is awaited below; an earlier failure of another step is told instead.
+    // `checked` is awaited below. This handler avoids an unhandled rejection when another step fails first.
     checked.catch(() => undefined)
     await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error: Error) => {
       throw new Error(`The code host cannot use the folder ${dataDir}: ${error.message}`, { cause: error })
@@ -83,8 +83,8 @@ async function stopServer(server: Server, git: Git): Promise<void> {
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
 /**
- * Makes a request handler, `handle`, that lets requests wait until `open` is called, once the seeds are imported. The first request then makes the real
- * handler.
+ * Makes a request handler, `handle`, that holds requests until `open` is called, which happens once the seeds are imported. The first request then
+ * makes the real handler.
  */
 function createGate(): { handle: Handler; open(make: () => Promise<Handler>): void } {
   let open: (make: () => Promise<Handler>) => void = () => undefined

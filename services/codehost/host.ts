@@ -18,7 +18,7 @@ import type { PullRequest, Repository } from './state/stateSchema.ts'
 import type { Store } from './state/store.ts'
 
 export interface Host {
-  /** The address of the code host in links, when no request says under which address the client sees it. */
+  /** The address of the code host for links, when there is no request from which `originOf` can take it. */
   readonly url: string
   readonly dataDir: string
   readonly store: Store
@@ -59,7 +59,7 @@ export interface Extension {
   readonly clientWith?: (clientId: string) => OAuthClient | undefined
   /** Called when an OAuth client has ended its access to a person's account. */
   readonly accessEnded?: (clientId: string, person: Account) => void
-  /** Called for everything that happens at the code host. */
+  /** Called for each event at the code host. */
   readonly tell?: (event: HostEvent) => void
   /** Checks a request of git, and returns environment and settings with which git runs. Throws Refusal. */
   readonly guardGit?: (

@@ -1,4 +1,4 @@
-/** OAuth as with a GitHub App: the page to authorize, codes with PKCE, expiring user tokens, their refresh, and the end of a grant. */
+/** OAuth as with a GitHub App: the authorization page, codes with PKCE, expiring user tokens, their refresh, and the end of a grant. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'

@@ -176,7 +176,7 @@ We release on Tuesdays. What is not ready waits a week.
   },
 ]
 
-/** Makes the sample repositories. */
+/** Creates the sample repositories in an empty code host. */
 export async function makeSamples(parts: {
   readonly git: Git
   readonly repositories: Repositories

@@ -7,7 +7,7 @@ import type { Git } from './git/runGit.ts'
 import { repositoryName, type Repositories } from './repositories/repositories.ts'
 import type { Repository } from './state/stateSchema.ts'
 
-/** The most characters of a description. */
+/** The maximum length of a description. */
 const longestDescription = 350
 
 /** A repository to import, given as a local path or git address, as a person wrote it. */
@@ -38,7 +38,7 @@ const refreshLimits = { folder: 60_000, address: 15_000 }
 
 /**
  * Imports each seed, or updates it if it was imported before. A seed that git cannot read is left out and reported in the log. Throws an error with a
- * sentence for people when the path or address of a seed is invalid, and when git can read none of the seeds.
+ * sentence for people when the path, address or name of a seed cannot be used, and when git can read none of the seeds.
  */
 export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise<void> {
   // All seeds are checked first, so that a mistake in the last seed is reported before the import of the first seed takes minutes.
@@ -59,7 +59,7 @@ export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise
   for (const { message } of faults) parts.log(`Left out: ${message}`)
 }
 
-/** Parses a path or address. Throws an error with a sentence for people when it is neither a path nor an http, ssh or git address. */
+/** Parses a path or a git address. Throws an error with a sentence for people when the text is neither, or when it contains a password. */
 export function placeOf(source: string): Place {
   const text = source.trim()
   // The part before the host may contain a password, so no sentence repeats it.
@@ -115,7 +115,7 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
     log(`${at} is a shallow clone, without its whole history: git fetch --unshallow gets the rest of it.`)
 }
 
-/** The text of git's file `description` in the repository or, without such a text, a sentence that it was imported. */
+/** The text of git's file `description` in the repository; without such a text, a sentence about the import. */
 async function descriptionOf({ kind, at }: Place): Promise<string> {
   if (kind === 'address') return `Imported from ${at}`
   for (const file of [join(at, '.git/description'), join(at, 'description')]) {

@@ -19,8 +19,8 @@ import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
 
 /**
- * The names of two marks: `dispatched` says up to which event requests became jobs, `erased` says the same for deletions. Without a mark, all old
- * deletions become jobs, but only the old requests that have no outcome.
+ * The names of two marks: `dispatched` says up to which event requests became jobs, `erased` says the same for deletions. Without the marks, all old
+ * deletions and all old requests without an outcome become jobs.
  */
 export const dispatcherMarks = (identity: LogIdentity) => ({
   dispatched: markName('dispatched', identity),
@@ -36,7 +36,7 @@ export async function startDispatcher(
   const { eventStore, jobs, log, logIdentity, commands, emit, logger } = engines
   const marks = dispatcherMarks(logIdentity)
   const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
-  // Without a mark, the queue is new or was lost. From the requests that are already in the log, only those without an outcome become jobs.
+  // Without a mark, the queue is new or was lost. Of the requests that are already in the log, only those without an outcome become jobs.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: LogRecord) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
@@ -109,7 +109,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   }
 }
 
-/** The owner of the task as `person` of a job: the job counts in the share of this person. */
+/** The owner of the task as `person` of a job, because the job counts towards this person's share. */
 async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}

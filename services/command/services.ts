@@ -91,7 +91,7 @@ export async function ownProject(
 
 type Asker = Person & { readonly commandId: string }
 
-/** Executes a command on a task. A refusal with status 409 contains the present task. */
+/** Executes a command on a task. A refusal with status 409 contains the current task. */
 export async function executeOnTask(
   services: CommandServices,
   taskId: string,

@@ -13,7 +13,7 @@ import {
 export interface ModelPlaces {
   /** The address of each provider, as the operator configured it. */
   readonly addresses: Readonly<Record<KeyProvider, string>>
-  /** Whether a project's key may have an address with the IP address of this machine or of a private network. */
+  /** Whether the address of a project's key may be an IP address of this machine or of a private network. */
   readonly mayReachPrivate: boolean
 }
 

@@ -54,7 +54,7 @@ import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 
 export interface RunningGateway {
   readonly port: number
-  /** Stops accepting requests, waits for running ones, and closes the sockets. */
+  /** Stops accepting requests, waits up to 3 s for running ones, and closes the sockets. */
   stop(): Promise<void>
 }
 
@@ -63,11 +63,11 @@ const route = routeWith<GatewayServices>()
 const requestMs = 30_000
 const drainMs = 3_000
 /**
- * How long a connection may be idle, for example because a client does not read its answers; up to twice as long while an answer is being prepared.
- * WebSockets have their own pings.
+ * How long a connection may be idle, for example because a client does not read its answers. While an answer is being prepared, it may be idle up to
+ * twice as long. WebSockets have their own pings.
  */
 const idleMs = 60_000
-/** The most sockets of one person. Each tab of the client needs one. */
+/** The maximum number of sockets per person. Each tab of the client needs one. */
 const socketsOfPerson = 200
 /** How many requests are started in one turn of the event loop. Together they take a few milliseconds. */
 const begunAtOnce = 16
@@ -187,7 +187,7 @@ function createApp(
   return app
 }
 
-/** The calls that the gateway answers itself, without those of previews. */
+/** The calls that the gateway answers itself, except the calls for previews. */
 function routesOf(options: GatewayOptions): readonly Route<GatewayServices>[] {
   return [
     ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
@@ -199,7 +199,7 @@ function routesOf(options: GatewayOptions): readonly Route<GatewayServices>[] {
   ]
 }
 
-/** For the page that creates the App: the origin to which the page posts a form. `null` for all other pages, which post to no other origin. */
+/** The origin to which the page that creates the App posts a form; `null` for other pages, which post to no other origin. */
 function formTargetOf(
   context: Context,
   options: GatewayOptions,
@@ -275,7 +275,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
   }),
 ]
 
-/** The most page views a minute from one address. No reader views more pages. */
+/** The maximum number of page views per minute from one address. No reader views more pages. */
 const viewsAMinute = 240
 
 /** Counts page views by route. Nothing else is recorded, in particular no person. */

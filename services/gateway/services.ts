@@ -39,7 +39,7 @@ export type GatewayServices = Pick<
 export interface GatewayOptions {
   readonly host: string
   readonly port: number
-  /** The address at which people reach the server; `null`: a loopback name, which is taken from each request. */
+  /** The address at which people reach the server; `null` for a loopback name taken from each request. */
   readonly publicUrl: string | null
   /** The host name below which the previews of tasks have their names; `null` when previews have only loopback names. */
   readonly previewHost: string | null
@@ -47,9 +47,9 @@ export interface GatewayOptions {
   readonly sandboxes: SandboxPorts | null
   /** How many of our proxies are in front of the gateway. Each appends to `X-Forwarded-For`. */
   readonly proxies: number
-  /** The most connections without a signed-in person that one client address may have. */
+  /** The maximum number of connections without a signed-in person from one client address. */
   readonly strangersOfAddress: number
-  /** Requests that a person may make per minute; `null`: no limit. */
+  /** The maximum number of requests per person and minute; `null` for no limit. */
   readonly requestsAMinute: number | null
   /** The name of the code host, from which user ids are computed, so that accounts of different hosts never get the same id. */
   readonly codeHostName: string

@@ -38,7 +38,7 @@ export interface OwnAccess extends Tokens {
 
 /**
  * The access of an installation of the App. Getting a token throws CodeHostFault `unauthorized` when the installation must no longer be used, and
- * `app_key_refused`.
+ * Fault `app_key_refused`.
  */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'
@@ -196,7 +196,7 @@ interface MayReadDeps {
 
 const answerLifeMs = 300_000
 const maxAnswers = 5_000
-/** For how many people at once the code host is asked what they may do. */
+/** The maximum number of people about whom the code host is asked at the same time. */
 const questionsAtOnce = 4
 /** While the code host is unavailable, requests fail at once for this long instead of each waiting for its timeout. */
 const hostDownPauseMs = 5_000

@@ -115,7 +115,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
     if (failure === null) tellRunners(document)
     return 'done'
   }
-  /** Not awaited, and not told again: a task whose lock files differ runs the setup anyway. */
+  /** Tells the runners once, without waiting. If the call fails, a task whose lock files differ runs the setup anyway. */
   function tellRunners({ id: projectId, owner: ownerId }: ProjectDocument): void {
     deps.rpc
       .call('repositoryChanged', { projectId, ownerId }, tellTimeoutMs)

@@ -59,7 +59,7 @@ export interface Sweeping {
   readonly blobsAtOnce?: number
 }
 
-/** Removes the blobs older than a day that no event needs any more. If some blobs could not be listed, throws at the end, after all others. */
+/** Removes the blobs older than a day that no event needs any more. If some blobs could not be listed, throws after all others were handled. */
 export async function sweepBlobs(
   engines: BlobSweepEngines,
   { signal = new AbortController().signal, blobsAtOnce = atOnce }: Sweeping = {},
@@ -96,8 +96,8 @@ async function* batches(
 }
 
 /**
- * Returns those of `hashes` that no stream names, or that only one stream names and this stream has ended. Reads the log after the hashes were
- * listed. Returns none if there is a reason not to trust the log.
+ * Returns the hashes that no stream names, or that a single stream names, which has ended. Reads the log after the hashes were listed. Returns none
+ * if there is a reason not to trust the log.
  */
 async function unnamedOf(
   engines: BlobSweepEngines,
@@ -105,7 +105,7 @@ async function unnamedOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const known = await knownMark(engines)
-  /** For each hash, the stream that names it; `null` while no such stream was found. */
+  /** For each hash, the stream that names it; `null` while none was found. */
   const namedIn = new Map<string, string | null>(hashes.map((hash) => [hash, null]))
   const naming = new Set<string>()
   const ended = new Set<string>()
@@ -154,7 +154,7 @@ async function* wholeLog(
   }
 }
 
-/** Stores the last event of the log at the last reading. If the log no longer contains that event, it is another log or an older copy. */
+/** Stores which event was last when the log was last read. If the log no longer contains that event, it is another log or an older copy. */
 const marks: Collection = { name: 'blob_sweeps', indexes: [] }
 const Mark = z.object({
   position: z.string(),
@@ -206,7 +206,7 @@ const hurting: readonly UnreadableReason[] = [
   'deleted',
 ]
 
-/** Whether events that may have named blobs are known to be missing or changed. A backup may restore such events. */
+/** Whether events that may have named blobs are known to be missing or changed. A backup may restore them. */
 async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
   const [found] = await readStore.find(quarantine.name, {
     where: { reason: hurting },

@@ -1,6 +1,6 @@
 /**
  * Lists from the log every task that was ever created, and every request that creates a repository. After a deletion, nothing else leads from a
- * person or a project to their tasks and requests. Keeps only ids, and later calls only read new events.
+ * person or a project to their tasks and requests. Keeps only ids, and reads only new events in later calls.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'

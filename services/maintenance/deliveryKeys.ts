@@ -1,6 +1,6 @@
 /**
- * Destroys the keys of old deliveries: the ids of people and repositories in them can no longer be decrypted, while GUIDs, kinds and the chain of the
- * log stay. A day's deliveries are read for seven more days; its key is destroyed when eight days are over.
+ * Destroys the key of each day's deliveries eight days after the end of that day: the ids of people and repositories in them can then no longer be
+ * decrypted, while GUIDs, kinds and the chain of the log stay.
  */
 import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -40,7 +40,7 @@ export async function destroyDeliveryKeys(
   }
 }
 
-/** How many records are read to find an undamaged one: more than can be damaged at the beginning of the log. */
+/** How many records at the beginning of the log are read to find an undamaged one. */
 const firstOfAll = 100
 
 async function firstDay(eventStore: Pick<EventStore, 'readAll'>): Promise<string | undefined> {

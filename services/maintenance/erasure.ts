@@ -1,8 +1,7 @@
 /**
- * Erases what was deleted: a task, a project with its tasks, or an account with everything it owns. First the runs are ended. Then branches at the
- * code host are deleted, since their names are encrypted with the keys. Then the keys are destroyed, so that nothing encrypted with them can be read
- * any more. Then blobs and documents are deleted, and the database pages that contained them. The key of a project, and a person's access, are
- * deleted when no branch needs them any more. Runners remove workspaces. Each step may be repeated, and an interrupted job is delivered again.
+ * Erases what was deleted: a task, a project with its tasks, or an account with everything it owns. Branches at the code host are deleted first,
+ * since their names are encrypted with the keys. Then the keys are destroyed, and blobs, documents and the database pages that contained them are
+ * removed. Each step may be repeated, and an interrupted job is delivered again.
  */
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
@@ -240,8 +239,8 @@ function idsOf(made: readonly Made[]): readonly string[] {
 type Causing = Parameters<Commands['execute']>[3]
 
 /**
- * Deletes each item that `view` lists for `where`. An item that somebody else has deleted in the meantime counts as done. A damaged stream cannot get
- * an event that says it was deleted, but its texts are erased all the same.
+ * Deletes each item that `view` lists for `where`. An item that somebody else has deleted in the meantime counts as done. A damaged stream cannot
+ * record its deletion, but its key is destroyed all the same.
  */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
   engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,

@@ -1,4 +1,4 @@
-/** The maintenance service: erases what was deleted, and sweeps leftovers. Each part runs in only one process at a time. */
+/** The maintenance service: erases what was deleted, and sweeps leftovers. Each sweep runs in only one process at a time. */
 import type { Engines } from '#platform/compose.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { startBlobSweep } from './blobSweep.ts'

@@ -1,7 +1,7 @@
 /**
- * Deletes the branches that erased tasks pushed: after their last run, and before their keys and tokens are destroyed. Only our own branches are
- * deleted: those with our name, with the files that the task recorded, and in no open pull request. A branch stays, and is logged, if the code host
- * refuses to delete it or cannot be reached in a few attempts.
+ * Deletes the branches that erased tasks pushed, after their last run and before their keys and tokens are destroyed. A branch must have a name of
+ * ours, the files that the task recorded, and no open pull request. It stays, and is logged, if the code host refuses to delete it or cannot be
+ * reached in a few attempts.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOurBranch } from '#domain/kernel/names.ts'
@@ -33,7 +33,7 @@ interface Pushed {
   readonly branches: readonly string[]
   /** The ids of all requests to publish the task. The job of a request has the same id, and may still push. */
   readonly requestIds: readonly string[]
-  /** Commits that were pushed, and trees that may have been pushed. A branch with any other commit has somebody else's work. */
+  /** Commits that were pushed, and trees that may have been pushed. A branch with neither has somebody else's work. */
   readonly commits: ReadonlySet<string>
   readonly trees: ReadonlySet<string>
 }
@@ -73,7 +73,7 @@ export async function deletePushedBranches(
       engines.logger.warn({ err: fault, taskId }, 'what a task pushed is left: its project cannot be read')
       return undefined
     })
-    // The project was erased first, so its key and the repository's name are lost.
+    // The repository's name is lost, for example because the project was erased first.
     if (!repository) continue
     for (const branch of pushed.branches) {
       const told = { taskId, projectId: pushed.projectId }

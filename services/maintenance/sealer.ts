@@ -188,7 +188,7 @@ async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal |
   if (sealer.trees.unsealed === 0) return newest
   const sealed = await appendSeal(sealer)
   if (sealed === undefined) {
-    // Another process has added a seal, which has to be read first; or the stream does not end where its records say.
+    // Another process has added a seal, which has to be read first, or a record of the stream was moved.
     if (attemptsLeft > 1) return sealNow(sealer, attemptsLeft - 1)
     const stream = sealStream(engines.logIdentity.epoch)
     report(
@@ -262,7 +262,7 @@ async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
   return digestsOf(event).hash !== event.meta.hash
 }
 
-/** Describes an earlier seal that does not fit the log; `null` when all earlier seals fit. */
+/** Why nothing may be signed, in a sentence; `null` when all earlier seals fit the log. */
 async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined): Promise<string | null> {
   const { engines, trees, file } = sealer
   const { logIdentity } = engines
@@ -300,7 +300,7 @@ async function contradiction(
   return contradictionIn(before, log)
 }
 
-/** Adds seals to the file that are in the log but not in the file, because the process was killed or the disk was full. */
+/** Adds to the file the seals that only the log has, because the process was killed or the disk was full. */
 async function completeFile(
   { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,

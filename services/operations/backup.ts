@@ -1,7 +1,7 @@
 /**
  * Copies the essential part of the data folder while the product is running, and makes a data folder from such a copy. The log is copied first, so
- * that the later parts of the copy contain everything that the log's events name; newer data does no harm. Read models and the queue are left out,
- * since they follow from the log, and so are workspaces, whose saved work is in blobs.
+ * that the later parts contain everything that its events name. Read models, the queue and workspaces are left out: they follow from the log and the
+ * blobs.
  */
 import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -55,7 +55,7 @@ export interface BackupWork {
 const format = 1
 const manifestName = 'manifest.json'
 const keyName = 'master.key'
-/** The name, in a backup, of the seals that are stored outside of the log. */
+/** The name that the file of seals has in a backup. */
 const sealsName = 'seals.ndjson'
 /**
  * The log is copied first and the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there
@@ -132,8 +132,8 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
 }
 
 /**
- * Creates the data folder from a backup, in the next epoch of its log. The folder must not exist, or contain only `master.key`. Everything is checked
- * before the folder appears. Throws `BackupRefused`.
+ * Creates the data folder from a backup, in the next epoch of its log. The folder must be missing, or contain at most `master.key`. Everything is
+ * checked before the folder appears. Throws `BackupRefused`.
  */
 export async function restore(from: string, work: BackupWork): Promise<OperationResult> {
   const { dataDir } = onlyEmbedded(work).config
@@ -183,7 +183,7 @@ async function copySeals(from: string, to: string): Promise<boolean> {
 
 /**
  * Puts the seals of the backup where the restored product expects them. If this place is outside of the data folder, an existing file of seals stays,
- * since it has newer seals too.
+ * since it also has newer seals.
  */
 async function keepSeals(file: string, part: string, target: string): Promise<readonly string[]> {
   if (isInside(file, target)) return []
@@ -282,7 +282,7 @@ async function beside(
   }
 }
 
-/** Takes a lock on a file that the last holder removes; `undefined` when another process holds the lock. */
+/** Takes a lock on a file, which each holder removes in the end; `undefined` when another process holds it. */
 async function holdLock(file: string): Promise<(() => Promise<void>) | undefined> {
   for (;;) {
     // The file stays open as long as the lock is held: closing any handle of a file releases all locks that the process has on it.
@@ -324,7 +324,7 @@ interface Checked {
   readonly faults: readonly string[]
 }
 
-/** Checks whether the log is complete, can be opened with the key, and has its blobs. If so, `then` is applied to the stores. */
+/** Checks whether the log is complete, can be opened with the key, and has its blobs. Applies `then` to the stores, even if there are faults. */
 async function checkStores(
   { config, logger, digest, progress }: BackupWork,
   then: (stores: OwnStores) => Promise<void> = async () => undefined,

@@ -144,7 +144,7 @@ function codeOfComparison({ verdict }: BundleComparison, isFirstSeen: boolean): 
   return isFirstSeen ? 3 : 0
 }
 
-/** The keys given as text or in files. Throws for an invalid key and for a file without keys: the reader would believe that these were used. */
+/** The keys given as text or in files. Throws for an invalid key or a file without keys: otherwise the reader would believe that it was used. */
 function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefined): readonly (T & {})[] {
   return given.flatMap((each) => {
     const texts = existsSync(each) ? [...textLines(each)].filter((line) => line.trim() !== '') : [each]
@@ -158,7 +158,7 @@ function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefi
   })
 }
 
-/** Throws when a file has no seal: the reader would believe that the bundle was compared with seals of that file. */
+/** Throws when a file has no seal: otherwise the reader would believe that its seals were compared. */
 function checkSeals(files: readonly string[]): void {
   for (const file of files) {
     let hasSeal = false

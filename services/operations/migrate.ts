@@ -31,7 +31,7 @@ const page = 2_000
 /** How often a call is repeated while EventStoreDB does not answer. Each call itself waits for some seconds. */
 const attempts = 20
 const betweenAttemptsMs = 1_000
-/** The most that one append carries, as text. EventStoreDB takes 1 MiB by default, and a character may have three bytes. */
+/** The most characters that one append carries. EventStoreDB takes 1 MiB by default, and a character may have three bytes. */
 const appendLength = 262_144
 /** The three parts that are carried, as sentences name them. */
 const parts = { events: 'The events', blobs: 'The blobs', keys: 'The keys and secrets' } as const
@@ -40,7 +40,7 @@ const parts = { events: 'The events', blobs: 'The blobs', keys: 'The keys and se
 export async function migrate(context: OperationContext): Promise<OperationResult> {
   const { config, logger, progress } = context
   const { eventStore, mongo, nats } = config.engines
-  // A queue in the data folder knows how far it is by positions of the embedded log, which are others in EventStoreDB.
+  // NATS is needed too: a queue in the data folder stores positions of the embedded log, which differ in EventStoreDB.
   if (eventStore === null || mongo === null || nats === null)
     throw new MigrationRefused('Set EVENTSTORE_URL, MONGODB_URL and NATS_URL: they name where the data goes.')
   if (!existsSync(join(config.dataDir, 'events.sqlite')))
@@ -127,7 +127,7 @@ async function carryEvents({ from, to, progress }: Ends, { events, last }: Share
     after = records.at(-1)?.position ?? after
     if (records.length < page) return
     const perSecond = (copied / (performance.now() - begun)) * 1_000
-    // Positions of the embedded log count its events, but for rare gaps.
+    // Positions of the embedded log number its events, with rare gaps.
     const seconds = Math.max(0, total - events - copied) / perSecond
     progress(
       `${events + copied} of ${total} events, ${Math.round(perSecond)} a second, ${Math.ceil(seconds / 60)} min left`,
@@ -142,7 +142,7 @@ function intactEvent(record: LogRecord): StoredEvent {
   )
 }
 
-/** The events in their order, where those that one append can store are together. */
+/** Groups the events, in their order, into runs that one append can store. */
 function runsOf(events: readonly StoredEvent[]): readonly (readonly StoredEvent[])[] {
   const runs: StoredEvent[][] = []
   let length = 0
@@ -177,7 +177,7 @@ async function appendRun(eventStore: Pick<EventStore, 'append'>, run: readonly S
     )
 }
 
-/** Repeats a call that may be repeated: a long copy must not end with a short outage. */
+/** Repeats a call while its engine is unavailable, so that a short outage does not end a long copy. */
 async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (let left = attempts; ; left -= 1) {
     try {

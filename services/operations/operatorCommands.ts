@@ -45,9 +45,8 @@ export interface Operating extends Pick<
 export type Operation = (engines: Operating) => Promise<OperationResult>
 
 /**
- * The operation for the words of a command. `verify` checks the whole log. `seals` lists the keys that sign it, and `seals new-key` creates another.
- * `restored` begins the next epoch of a log that was restored from a backup. `jobs` lists the failed jobs, newest first of each kind; `jobs requeue
- * <id>` queues one again. `undefined` without words. Throws `UnknownWords` before anything is opened.
+ * The operation for the words of a command: `verify`, `restored`, `jobs`, `jobs requeue <id>`, `seals` or `seals new-key`, which the help text
+ * explains. `undefined` without words. Throws `UnknownWords` before anything is opened.
  */
 export function operationOf(words: readonly string[]): Operation | undefined {
   const [subject, verb, id, ...rest] = words

@@ -9,9 +9,8 @@ import type { OwnStores } from '#platform/compose.ts'
 import { inspectFlawed, listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
 
 /**
- * Returns the operation that the words of the command line name: `backup <folder>` and `restore <folder>` copy the data folder, `migrate` carries it
- * into shared engines, `key` shows the keys of the log, and `quarantine` is about unreadable streams. Returns `undefined` for other words, which
- * `operationBeside` and `operationOf` know. Throws `UnknownWords`.
+ * Returns the operation that the words of the command line name: `backup <folder>`, `restore <folder>`, `migrate`, `key` or `quarantine`. Returns
+ * `undefined` for other words, which `operationBeside` and `operationOf` know. Throws `UnknownWords`.
  */
 export function standaloneOf(
   words: readonly string[],

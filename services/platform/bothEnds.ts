@@ -11,7 +11,7 @@ import { holdDataFolder } from './dataFolder/lock.ts'
 import type { Logger } from './log.ts'
 import type { EventStore } from './ports/eventStore.ts'
 
-/** The stores at one of both ends. */
+/** The stores at one of the two ends. */
 export interface StoresAtEnd extends Stores {
   readonly eventStore: EventStore
 }

@@ -85,8 +85,8 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
 }
 
 /**
- * Ends a child and all other processes in its group. Without `graceMs`, sends SIGKILL at once. Otherwise sends SIGTERM, and SIGKILL after that time;
- * the child's output is then discarded, since a full pipe would keep the child from ending.
+ * Ends a child and all other processes in its group. Without `graceMs`, sends SIGKILL at once. Otherwise sends SIGTERM, and SIGKILL after that time.
+ * In between, stdout is discarded, since a full pipe would keep the child from ending.
  */
 export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   if (graceMs === 0) return child.signalGroup('SIGKILL')
@@ -117,7 +117,7 @@ export interface RunOptions {
   readonly graceMs?: number
   /** The limit of stdout and of stderr, each. Chunks for `onStdout` do not count. */
   readonly maxOutputBytes: number
-  /** If given, only this many of the last bytes of stderr are kept, and stderr has no limit. */
+  /** How many of the last bytes of stderr are kept. If given, stderr has no limit. */
   readonly stderrTailBytes?: number
   readonly signal?: AbortSignal | undefined
   /** Gets each chunk of stdout, which is then not kept. Returning `enough` ends the child. */

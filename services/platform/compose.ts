@@ -135,9 +135,9 @@ export interface Opening {
 }
 
 /**
- * Opens the engines that the configuration names. A shared engine has an address. If a shared engine is not available yet, `openEngines` waits for it
- * and says so with `onWaiting`. All other engines are embedded and store their data in the data folder. Throws an error with a sentence for the
- * operator, for example when the folder is in use, the data has a newer format, or the master key, an address or credentials are wrong.
+ * Opens the engines that the configuration names: shared ones, which have an address, and otherwise embedded ones in the data folder. Waits for a
+ * shared engine that is not available yet, and says so with `onWaiting`. Throws an error with a sentence for the operator, for example when the
+ * folder is in use, the data has a newer format, or the master key, an address or credentials are wrong.
  */
 export async function openEngines(
   config: Config,
@@ -153,7 +153,7 @@ export async function openEngines(
   }
   try {
     const ports = await openPorts(opening)
-    // A process without services, such as one that makes a backup, ends too soon to need a reserve of disk space.
+    // A process without services, such as one that checks the log, ends too soon to need a reserve of disk space.
     const ballast = needsFolder(config) && config.services.size > 0 ? keepBallast(config, logger) : noBallast
     opening.keep(ballast)
     return await onPorts(ports, { config, clock, logger, ballast, close })
@@ -163,7 +163,7 @@ export async function openEngines(
   }
 }
 
-/** The stores that a thread opens for itself, while its process holds the data folder. */
+/** The stores that a thread or an operator's command opens for itself. */
 export interface OwnStores {
   readonly vault: Vault
   readonly eventStore: EventStore
@@ -172,7 +172,7 @@ export interface OwnStores {
   close(): Promise<void>
 }
 
-/** Opens the stores of `OwnStores` a second time; those that `openEngines` has opened stay open. */
+/** Opens the stores of `OwnStores`, even while `openEngines` has them open too. */
 export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
   const { opening, close } = beginOpening(config, logger)
   const { clock, onFault, keep } = opening

@@ -41,8 +41,8 @@ function hearRunners(
 
 export interface Agents {
   /**
-   * Every agent, as reported by the connected runner that can do most for it. Before the first report of a runner, waits for that report, at most as
-   * long as a connected runner may be silent.
+   * Every agent, as reported by the connected runner that comes closest to running it. Before any report, waits for one, at most as long as a
+   * connected runner may be silent.
    */
   read(): Promise<readonly AgentState[]>
   /**
@@ -50,7 +50,7 @@ export interface Agents {
    * reported yet.
    */
   whyNone(name: AgentName): string | null
-  /** Whether the agent lacks nothing but a key, and somebody who would pay for its run has a key. */
+  /** Whether a connected runner can run the agent with the server's key, or with a key of those in `by`. */
   runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>
   stop(): void
 }

@@ -22,7 +22,7 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Writes a folder to the disk. Only after this does a new name in it survive a power cut. */
+/** Writes a folder to the disk. A new name in it survives a power cut only after this. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -25,7 +25,10 @@ const provenAtOnce = 20
 
 type Proof = BundleSource['seals']['proofs'][number]
 
-/** The seals of the present epoch before `newest`, newest first, up to a seal that cannot be proven. Also has proofs for `requestedSizes`. */
+/**
+ * The seals of the present epoch before `newest`, newest first. The list ends before the first seal that cannot be proven. Also returns proofs for
+ * `requestedSizes`.
+ */
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
   { revision: last, seal: newest }: RecordedSeal,

@@ -1,4 +1,4 @@
-/** Sums the figures of tasks, and forms the groups that answers show. */
+/** Sums the figures of tasks, and forms the groups for the API's answers. */
 import type { FiguresGroup } from '#domain/api/figures.schema.ts'
 import {
   added,

@@ -1,4 +1,4 @@
-/** The installations of the App with details, and the requests of people that an owner installs the App. */
+/** The installations of the App with details, and people's requests to owners to install the App. */
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'

@@ -40,7 +40,7 @@ interface LinesQuery {
 export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: LinesQuery): Writers {
   const done = calls.filter(({ kind, status }) => kind === 'edit' && status !== 'failed')
   const edits = done.filter(({ target }) => target === path)
-  // Calls that may have written to the file without saying so. An edit whose target was erased may have written to any file.
+  // Calls that may have written to the file without naming it. An edit whose target was erased may have written to any file.
   const others = calls.filter(
     ({ kind, target }) => !reading.has(kind) && (kind !== 'edit' || target === null),
   )
@@ -63,8 +63,8 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
 }
 
 /**
- * The edits of the file under an earlier name, if a later call may have renamed it: the edits of the file that share the most lines with it, if they
- * share at least half, as in git's detection of renames.
+ * The edits of the file under an earlier name, if a later call may have renamed it. The earlier name is that of the edited file that shares the most
+ * lines with this file, at least half of them, as in git's detection of renames.
  */
 function renamedBefore(
   done: readonly LogDocument[],

@@ -89,7 +89,7 @@ export async function ownProject(
   return { project }
 }
 
-/** The answer of a runner; `undefined` when no runner answers, and when runners cannot be called at the moment. */
+/** The answer of a runner; `undefined` when no runner answers or runners cannot be called at the moment. */
 export async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
   try {
     return await asking

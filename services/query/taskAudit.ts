@@ -20,7 +20,7 @@ export interface AuditSources extends HeadSources, Pick<Engines, 'vault' | 'blob
 
 export interface AuditRequest {
   readonly taskId: string
-  /** Whether the task was deleted. If it was, the bundle leaves out its content. */
+  /** Whether the task was deleted. If so, the bundle leaves out the task's content. */
   readonly isDeleted: boolean
   readonly withheld: readonly ContentCategory[]
   /** The sizes of the log for which the reader requested proofs. The bundle has proofs for the latest seals in any case. */
@@ -31,7 +31,7 @@ const page = 250
 
 /**
  * The lines of the bundle, each with its newline. Before the first line, throws `not_sealed` when no seal covers the task's history, and
- * `record_damaged` when a stored entry of it is not a valid event.
+ * `record_damaged` when a stored event of the task is damaged.
  */
 export async function taskAudit(
   sources: AuditSources,
@@ -70,7 +70,7 @@ export async function taskAudit(
   )
 }
 
-/** Throws if a stored entry is damaged. This is checked first, because a bundle that has begun can only be aborted. */
+/** Throws if a stored event is damaged. This is checked first, because a bundle that has begun can only be aborted. */
 async function requireIntact(sources: AuditSources, heads: Proven['heads']): Promise<void> {
   for await (const record of records(sources, heads))
     if (isDamaged(record)) {

@@ -17,7 +17,7 @@ import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 
 /** The most events that are decrypted in one go. Other requests get their turn in between. */
 const maxAtOnce = 250
-/** The most UTF-16 code units of all texts in a page, which always has at least one event. */
+/** The most UTF-16 code units of all texts in a page. A page has at least one event, however long it is. */
 const maxCharacters = 2_000_000
 
 interface Missing {
@@ -49,9 +49,9 @@ export async function historyPage(
 ): Promise<HistoryPage> {
   const [taskFrom = 0, terminalFrom = 0] = (after ?? '0.0').split('.').map(Number)
   const half = Math.ceil(limit / 2)
-  // The terminal is read first. So the task's events that the terminal's events follow are already in the log when the task's stream is read.
+  // The terminal is read first. Each of its events follows an event of the task, which is then already in the log when the task's stream is read.
   const terminal = await readable(log, terminalStream(taskId), terminalFrom, half, terminalItemsOf)
-  // If the terminal has more events, then the task's events after those that were read are for the next page.
+  // If the terminal has more events than were read, the task's events after the last one that a read event follows are left for the next page.
   const followed =
     terminal.known < Infinity
       ? terminal.items.reduce((last, item) => Math.max(last, item.follows), 0)
@@ -141,7 +141,9 @@ function terminalItemsOf(event: AnyRecorded): readonly TerminalItem[] {
     : []
 }
 
-/** The terminal's items before the first one that follows an event of the task which was not read. The others are for the next page. */
+/**
+ * The terminal's items whose events of the task were read. The first item that follows an unread event, and all after it, are left for the next page.
+ */
 function knownFollowers(items: readonly TerminalItem[], known: number): readonly TerminalItem[] {
   const unknown = items.findIndex(({ follows }) => follows > known)
   return unknown < 0 ? items : items.slice(0, unknown)

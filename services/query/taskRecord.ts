@@ -115,7 +115,7 @@ function damageIn(found: Readonly<Record<StreamName, Checked>>): TaskRecord['dam
   return null
 }
 
-/** The newest seal, and how many events are sealed. Of each stream, counts all events up to the last event that was ever proven to be sealed. */
+/** The newest seal, and how many events are sealed. In each stream, all events up to the last one that was ever proven to be sealed are counted. */
 async function sealOf(
   sources: AuditSources,
   streams: Readonly<Record<StreamName, string>>,

@@ -1,4 +1,6 @@
-/** The answers with a task's latest terminal output. The last answers are kept as JSON, and hold until their streams are appended to or erased. */
+/**
+ * The answers with a task's latest terminal output. The latest answers are cached as JSON. An answer is valid until its stream grows or is erased.
+ */
 import { LRUCache } from 'lru-cache'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 import type { getTerminal, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
@@ -19,7 +21,7 @@ export interface TerminalTexts {
 const pageLength = 500
 /** The total length of the kept answers, in bytes. */
 const keptBytes = 4_000_000
-/** What an answer takes besides its bytes: a short one keeps a piece of Node's pool of buffers in memory. */
+/** The overhead of a cached answer, in bytes: a short answer keeps a part of Node's buffer pool in memory. */
 const keptBeside = 2_000
 
 /** The hash of a stream's last event stands for the whole stream, because each event has the hash of the one before it. */
@@ -55,7 +57,7 @@ async function isCurrent(log: EventLog, stream: string, { lastHash }: Kept): Pro
 }
 
 /**
- * The latest output, read backwards from the terminal's stream, so that not the whole stream must be read. Messages that the running execution is
+ * The latest output, read backwards from the terminal's stream, so that the whole stream need not be read. Messages that the running execution is
  * still writing are included as deltas. Finished messages are in the chat.
  */
 async function latestOutput(

@@ -107,7 +107,7 @@ export interface WorkspaceDeps extends Pick<
   readonly noreplyDomain: string
   /** Whether notes about the origin of lines are pushed with commits. */
   readonly originNotes: boolean
-  /** Signs commits; `undefined`: commits are not signed. */
+  /** Signs commits; `undefined` when commits are not signed. */
   readonly commitSigner: CommitSigner | undefined
   /** The folder that contains all mirrors and workspaces. */
   readonly root: string

@@ -1,4 +1,4 @@
-/** Prepares what a runner needs from this machine. Other services can start at the same time, because the trial of the sandbox mostly waits. */
+/** Prepares what a runner needs from this machine. Other services can start at the same time, because trying the sandbox mostly means waiting. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '#platform/config/config.ts'

@@ -58,7 +58,10 @@ import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
 import { openWorkspaces } from './workspace/workspaces.ts'
 
 export interface RunningRunner {
-  /** Stops taking jobs, ends running jobs after the time that they may go on, and records their end. Nothing that the runner has started is left. */
+  /**
+   * Stops taking jobs, lets running jobs go on for the configured time, then ends them and records their end. Nothing that the runner has started is
+   * left.
+   */
   stop(): Promise<void>
   /** Sentences about what the runner's sandboxes lack, and how their memory is counted. */
   readonly ofSandboxes: readonly string[]
@@ -123,7 +126,7 @@ export async function startRunner(
     async stop() {
       const stopped = stopWorking()
       if (config.drainMs > 0) {
-        // Otherwise the next turns of its tasks would wait for this runner until all others have ended.
+        // Otherwise the next turns of this runner's tasks would wait until all of its running jobs have ended.
         presence.leave()
         await withinOr(config.drainMs, stopped, undefined)
       }
@@ -390,7 +393,7 @@ function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionD
   const executions = jobs.work('execution', options, (delivery) =>
     work(delivery, (deps, control) => {
       const taskId = delivery.job.payload['taskId'] ?? ''
-      // A preparation of its workspace holds the lock.
+      // The lock may be held by a preparation of the task's workspace.
       control.stop.signal.addEventListener('abort', () => deps.prewarm.stopPreparing(taskId), { once: true })
       return deps.locks.hold(taskId, () => runExecution(deps, payloadOf(delivery, 'executionId'), control))
     }),

@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from '../state.ts'
 
-/** Records the request for a clean-up. Refused unless the pull request is merged or closed: otherwise the next turn needs branch and workspace. */
+/** Records the request for a clean-up. Refuses while the pull request is open, because the next turn needs branch and workspace. */
 export function requestCleanUp(
   { pullRequest, phase, pullRequestRequest }: LiveTask,
   { requestId }: CommandOf<'RequestCleanUp'>,
@@ -31,13 +31,13 @@ export function whyNotOver({
   return pullRequest === null || endOf(pullRequest) === null ? 'pull_request_open' : null
 }
 
-/** Records where the task's work is, before the workspace is removed. Refused when the task was continued in the meantime. */
+/** Records where the task's work is, before the workspace is removed. Refuses if the task was continued in the meantime. */
 export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'>): Decision<TaskEvent> {
   const why = whyNotOver(state)
   return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)
 }
 
-/** Records the outcome of a clean-up. The outcome of an older request than the latest is ignored. */
+/** Records the outcome of a clean-up. Outcomes of earlier requests are ignored. */
 export function settleCleanUp(
   { cleanUp, phase }: LiveTask,
   { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,

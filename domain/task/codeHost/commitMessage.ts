@@ -118,7 +118,7 @@ function sentencesOf(answer: string): readonly string[] {
 const beginnings =
   /^(?:(?:done|ok|okay|yes|sure)[,.!: –-]+)?(?:(?:i|we)(?:['’]ve| have)?\s+)?(?:(?:now|also|successfully|just)\s+)*/i
 
-/** Turns the verbs after `and` and `then` into imperatives too. If such a verb is not in `verbs`, the sentence is cut before the `and` or `then`. */
+/** Turns the verbs after `and` and `then` into imperatives too. The sentence is cut there if an unknown verb in the past tense follows. */
 const inOneTense = (sentence: string): string =>
   sentence
     .replaceAll(

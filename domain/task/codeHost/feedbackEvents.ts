@@ -145,8 +145,8 @@ export const FeedbackDismissed = fact('FeedbackDismissed', { feedbackId: Feedbac
 export const FeedbackRestored = fact('FeedbackRestored', { feedbackId: FeedbackId })
 
 /**
- * A reply to the feedback is due, because the work on it was published. Before the reply is written, the code host is searched for a reply that was
- * already written.
+ * A reply to the feedback is due, because the work on it was published or changed nothing. Before the reply is written, the code host is searched for
+ * a reply that was already written.
  */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
   data: z.object({ feedbackId: FeedbackId, executionId: ExecutionId }),
@@ -169,7 +169,7 @@ export const FeedbackThreadsResolved = fact('FeedbackThreadsResolved', {
   automatic: z.boolean(),
 })
 
-/** A person requested that the pull request becomes a draft, or ready for review. `PullRequestObserved` records the result. */
+/** A person asked to make the pull request a draft, or ready for review. `PullRequestObserved` records the result. */
 export const PullRequestDraftRequested = fact('PullRequestDraftRequested', { draft: z.boolean() })
 
 export const feedbackEvents = [

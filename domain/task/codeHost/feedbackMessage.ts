@@ -104,7 +104,7 @@ export function plain(text: string): string {
   return withoutControls(text).replaceAll(/[\n`]/g, ' ').slice(0, 300)
 }
 
-/** Removes invisible characters. All other characters stay, because the text can be code or a log. */
+/** Removes invisible characters, and unifies line ends. All else stays, because the text can be code or a log. */
 function withoutControls(text: string): string {
   return text
     .replaceAll(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')

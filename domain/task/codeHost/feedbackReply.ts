@@ -26,7 +26,7 @@ export function feedbackReply({
   const words = withoutMentions(visibleText(said))
   const own = words.length <= longestWords ? words : `${words.slice(0, longestWords)}…`
   const author = `_Written by the agent ${labelOf(agent)}${person === null ? '' : ` for ${withoutMentions(person)}`}, with Flightdeck._`
-  // If the turn changed nothing, the reply says so first, so that nobody takes the agent's words for done work.
+  // If the turn changed nothing, the reply says so first, since the agent's words may sound like finished work.
   const told =
     commit === null
       ? ['Nothing was changed for this.', claim.test(own) ? '' : own]

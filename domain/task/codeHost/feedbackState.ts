@@ -49,7 +49,7 @@ export function keysOf({
   ]
 }
 
-/** The ids of the feedback whose work a publication that begins now contains: a turn has worked on it, and no reply is due yet. */
+/** The ids of feedback that a turn has worked on and that has no reply due yet. A publication that begins now contains this work. */
 export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
   return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
 }

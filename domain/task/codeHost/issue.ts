@@ -29,7 +29,7 @@ export function issueOrigin({ fromIssue }: CommandOf<'CreateTask'>): readonly Ta
 
 /**
  * Records that the comment about the task was written or updated, or why it could not be written. The comment is on the issue or, for a task without
- * issue, on the pull request. An outcome that is already recorded is ignored.
+ * an issue, on the pull request. An outcome that is already recorded is ignored.
  */
 export function settleIssueComment(
   { issue, pullRequest }: LiveTask,
@@ -59,7 +59,7 @@ export interface IssueWords {
   readonly comment: string | null
 }
 
-/** The most characters of each quoted text. All quoted texts together are shorter than the longest message. */
+/** The most characters of each quoted text. All together stay below the limit for a message. */
 const most = { title: 300, body: 24_000, comment: 12_000 }
 
 const caution =
@@ -149,7 +149,7 @@ function workedOn(feedback: readonly AnsweredFeedback[]): string {
 const closing = (number: number) =>
   new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? +#${number}\\b`, 'i')
 
-/** Adds `Closes #…` to the body of a pull request, so that the merge closes the task's issue. Not if the body already closes the issue. */
+/** Adds `Closes #…` to a pull request's body, so that the merge closes the task's issue, unless the body already does. */
 export function withClosing(issue: TaskIssue | null, body: string): string {
   if (issue === null || issue.number === null || closing(issue.number).test(body)) return body
   return `${body.trimEnd()}\n\nCloses #${issue.number}`.trimStart()

@@ -25,7 +25,7 @@ export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
   }),
 })
 /**
- * The comment that links to the task was written: on the issue or, for a task without issue, on the pull request. The code host treats both as
+ * The comment that links to the task was written: on the issue or, for a task without an issue, on the pull request. The code host treats both as
  * comments on an issue.
  */
 export const IssueCommented = event('IssueCommented', 1, {
@@ -52,9 +52,9 @@ type FromIssue = EventOf<typeof TaskCreatedFromIssue>
 export type IssueOrigin = FromIssue['data'] & FromIssue['content']
 
 export interface TaskIssue {
-  /** The number of the issue; `null` once it was erased, and when the comment is on the pull request only. */
+  /** The number of the issue; `null` once it was erased, and for a task without an issue. */
   readonly number: number | null
-  /** The state of the comment that links to the task: on the issue or, for a task without issue, on the pull request. */
+  /** The state of the comment that links to the task: on the issue or, for a task without an issue, on the pull request. */
   readonly comment: 'due' | 'written' | 'failed'
   /** The revision of the task up to which the comment shows the progress; `null` when it shows no progress. */
   readonly shows: number | null

@@ -59,9 +59,7 @@ export function requestPullRequest(
   ]
 }
 
-/**
- * Whether a new pull request would be empty: the files have not changed, and no pull request is open. `false` also while the changes are unknown.
- */
+/** Whether a new pull request would be empty: the files have not changed, and no pull request is open. Also `false` while the changes are unknown. */
 export function hasNoChanges({
   changedFiles,
   changedTree,
@@ -147,7 +145,7 @@ function saysTheSame(
   )
 }
 
-/** Records the request that the pull request becomes a draft, or ready for review. Refused when the pull request is merged or closed. */
+/** Records the request to make the pull request a draft, or ready for review. Refuses if it is merged or closed. */
 export function requestDraft(
   { pullRequest }: LiveTask,
   { draft }: CommandOf<'RequestDraft'>,
@@ -190,7 +188,7 @@ export function noLongerOpen(number: number | null): string {
 }
 
 /**
- * The events after a completed turn that update the pull request: a request, if automatic updates are on or a reply to feedback is due. If the pull
+ * The events after a completed turn that update the pull request: a request, if automatic updates are on or feedback was worked on. If the pull
  * request is merged or closed, automatic updates are turned off instead, and a chat message says so.
  */
 export function automaticUpdate(
@@ -236,7 +234,7 @@ export function firstDraft(
   ]
 }
 
-/** Requests again an update that failed because access was lost. Not while a turn runs, since the update after the turn publishes the work too. */
+/** Repeats the request for an update that failed because access was lost, unless a turn runs: the update after the turn publishes this work too. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
   const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)

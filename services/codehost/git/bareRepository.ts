@@ -78,7 +78,7 @@ export function openBare(git: Git, dir: string): Bare {
   }
 }
 
-/** The functions that read and write refs. */
+/** The functions of `Bare` that read and write refs. */
 function refCalls(
   git: Git,
   at: readonly string[],
@@ -109,7 +109,7 @@ function refCalls(
   }
 }
 
-/** The functions that read commits. */
+/** The functions of `Bare` that read commits. */
 function historyCalls(
   git: Git,
   at: readonly string[],
@@ -143,7 +143,7 @@ function historyCalls(
   }
 }
 
-/** The functions that compare and merge trees. */
+/** The functions of `Bare` that compare and merge trees. */
 function diffCalls(
   git: Git,
   at: readonly string[],
@@ -249,7 +249,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** Undoes git's quoting: git prints names with quotation marks or control characters in quotes, with escapes. */
+/** Undoes git's quoting of names that contain quotation marks, backslashes or control characters. */
 export function unquoted(name: string): string {
   if (!/^".*"$/s.test(name)) return name
   return name.slice(1, -1).replaceAll(/\\([0-7]{3}|.)/gs, (_, code: string) => {

@@ -16,7 +16,7 @@ export interface GitOptions {
   readonly input?: string
   /** Milliseconds until the process is killed; 20 s by default. */
   readonly timeLimit?: number
-  /** The most bytes of standard output, by default 8 MiB. If git writes more, it is ended, and `truncated` is set. */
+  /** The maximum size of standard output in bytes, by default 8 MiB. If git writes more, it is ended, and `truncated` is set. */
   readonly maxBytes?: number
   readonly env?: Environment
   /** Further settings of git, in addition to the settings that every run has. */
@@ -44,7 +44,7 @@ export interface GitProcess {
 export interface Git {
   /** Runs git to its end. Throws GitFault when git is missing or exceeds the time limit, but not when git exits with an error. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>
-  /** Runs git, and returns its standard output without the last line break. Throws GitFault also when git exits with an error. */
+  /** Runs git, and returns its standard output without the last line break. Also throws GitFault when git exits with an error. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
   /** Starts git. Throws GitFault when git is missing. */
   start(
@@ -98,7 +98,7 @@ const ofTheOperator = [
 ]
 
 /**
- * Creates the functions that run git. From `environment`, each run gets the PATH. Only runs as `operator` also get the variables for reaching other
+ * Creates the functions that run git. Each run gets the PATH from `environment`. Only runs as `operator` also get the variables for reaching other
  * hosts.
  */
 export function createGit(environment: Environment): Git {

@@ -14,7 +14,7 @@ import type { Environment, GitOptions, GitProcess } from '../git/runGit.ts'
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
 const timeLimit = 600_000
-/** The most requests at once, because each needs a process. Further requests are refused with 503. */
+/** The maximum number of simultaneous requests, because each needs a process. Others are refused with 503. */
 const mostAtOnce = 32
 
 interface GitRequest {
@@ -152,7 +152,7 @@ function feed(ctx: Context, child: GitProcess): void {
   ctx.req.pipe(child.stdin)
 }
 
-/** Streams the rest of git's answer. The answer to a push ends only when pull requests are updated, so that the client then reads their new state. */
+/** Streams the rest of git's answer. The answer to a push ends after pull requests are updated, so that the client then reads their new state. */
 async function* answer(rest: AsyncIterable<Buffer>, settled: Promise<unknown>): AsyncGenerator<Buffer> {
   yield* rest
   await settled

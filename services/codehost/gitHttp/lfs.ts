@@ -87,7 +87,7 @@ async function give(ctx: Context, folder: string, oid: string): Promise<void> {
   ctx.body = createReadStream(join(folder, oid))
 }
 
-/** Stores an uploaded object, if its hash is `oid`. */
+/** Stores an uploaded object. Throws Refusal 422 when its hash is not `oid`, and 413 when it is too large. */
 async function take(ctx: Context, folder: string, oid: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const half = join(folder, `.${randomUUID()}`)

@@ -19,7 +19,7 @@ function indexOf(cursor: string): number {
   return Number(index)
 }
 
-/** The requested page of `items`, each written by `write`. Throws a field error when the request names neither `first` nor `last`. */
+/** The requested page of `items`, each written by `write`. Throws a field error for invalid arguments, for example without `first` and `last`. */
 export function connection<Item>(
   items: readonly Item[],
   { first, last, after, before }: PageArguments,

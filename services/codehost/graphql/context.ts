@@ -16,7 +16,7 @@ export interface ResolverContext {
   readonly ctx: Context
 }
 
-/** Throws a field error when the caller may not change the repository. */
+/** Throws a field error when the extension refuses the mutation. */
 export function guard({ host, ctx }: ResolverContext, repository: Repository): void {
   try {
     host.extension.guardMutation?.(ctx, repository)

@@ -15,7 +15,7 @@ const Request = z.object({
   operationName: z.string().nullish(),
 })
 
-/** Answers a query. Throws `Refusal` when the body is not a query. */
+/** Answers a query. Throws Refusal 401 without a valid token, and 400 when the body is not a query. */
 export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   const actor = actorOf(ctx, host)
   const asked = Request.safeParse(ctx.request.body)
@@ -42,7 +42,7 @@ export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   }
 }
 
-/** The error in GitHub's form, in which the type stands next to the message, not in `extensions`. */
+/** The error in GitHub's form, in which the type is next to the message, not in `extensions`. */
 function typed({ extensions, ...error }: GraphQLFormattedError): object {
   return { ...(extensions?.['type'] === undefined ? {} : { type: extensions['type'] }), ...error }
 }

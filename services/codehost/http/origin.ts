@@ -1,4 +1,4 @@
-/** The address of the code host as the client of a request sees it, and refusals of requests that other sites cause. */
+/** The address of the code host as the client of a request sees it, and the refusal of cross-site requests. */
 import type { Context } from 'koa'
 import { Refusal } from '../httpError.ts'
 
@@ -9,8 +9,8 @@ export function originOf(ctx: Context, url: string): string {
 }
 
 /**
- * While the code host listens on loopback only, refuses requests to any other host name. Otherwise another site could let its own name resolve to
- * this machine, and read private pages with the session of the person.
+ * While the code host listens on loopback only, refuses requests to any other host name. Otherwise another site could use DNS rebinding to read
+ * private pages with the person's session.
  */
 export function refuseForeignHost(ctx: Context, listensOn: string): void {
   const asked = hostnameOf(ctx.get('Host'))

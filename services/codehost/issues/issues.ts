@@ -38,20 +38,23 @@ export interface Issues {
   get(repository: Repository, number: number): Issue
   labels(repository: Repository): readonly Label[]
   events(repository: Repository, number: number): readonly IssueEvent[]
-  /** Opens an issue. As on GitHub, labels are ignored unless the author has the triage permission. */
+  /**
+   * Opens an issue. As on GitHub, labels are ignored unless the author has the triage permission. Throws Refusal 422 when there are too many issues
+   * or labels.
+   */
   open(repository: Repository, by: Actor, request: NewIssue): Promise<Issue>
-  /** Changes an issue. Throws Refusal 403 and 404. */
+  /** Changes an issue. Throws Refusal 403, 404 and 422. */
   edit(repository: Repository, number: number, by: Actor, edit: IssueEdit): Promise<Issue>
   /** The names of the labels on an issue or a pull request. Throws Refusal 404. */
   labelsOn(repository: Repository, number: number): readonly string[]
-  /** Adds labels to an issue or a pull request, and returns all of its labels. Throws Refusal 403 and 404. */
+  /** Adds labels to an issue or pull request, and returns all its labels. Throws Refusal 403, 404 and 422. */
   addLabels(
     repository: Repository,
     number: number,
     by: Actor,
     names: readonly string[],
   ): Promise<readonly string[]>
-  /** Removes a label, and returns the remaining labels. Throws Refusal 403, and 404 when the label is not set. */
+  /** Removes a label and returns the others. Throws Refusal 403, and 404 also when the label is not set. */
   removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<readonly string[]>
   /** Closes the issues that the text of a merged pull request says it closes, if the pull request was merged into the default branch. */
   closeMentioned(repository: Repository, pull: PullRequest, by: Actor): Promise<void>

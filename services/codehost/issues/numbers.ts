@@ -1,4 +1,4 @@
-/** The numbers of issues and pull requests. Both are counted in one sequence in each repository. */
+/** The numbers of issues and pull requests. Each repository numbers both in one sequence. */
 import type { Repository, State } from '../state/stateSchema.ts'
 
 /** The number for the next issue or pull request. */

@@ -79,7 +79,7 @@ const policy = (formsTo: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Allows a form on the page to redirect to the site of `address`. Browsers apply the policy for forms to redirects too. */
+/** Allows a form on the page to redirect to the site of `address`. `form-action` applies to redirects too. */
 export function allowFormsTo(ctx: Context, address: string): void {
   ctx.set('Content-Security-Policy', policy([new URL(address).origin]))
 }

@@ -204,7 +204,7 @@ function stateForms(repository: Repository, pull: PullRequest): Html {
   </div>`
 }
 
-/** The values with which the rows of a diff link to the form for a comment, and show the form below the line `commented`. */
+/** What the rows of a diff need to link to the comment form, and to show it below the line `commented`. */
 interface Commenting {
   readonly address: string
   readonly pull: PullRequest

@@ -26,7 +26,7 @@ import { conversation, conversationRoutes } from './conversation/pullRequestConv
 import { loginPage, refusalPage } from './signIn.ts'
 
 const diffLimit = 1024 * 1024
-/** The most lines of a diff that a page shows. */
+/** The maximum number of diff lines that a page shows. */
 const mostLines = 20_000
 
 const Login = z.object({ login: z.string(), return_to: z.string().optional() })

@@ -55,7 +55,10 @@ export interface PullRequests {
   edit(repository: Repository, number: number, by: Account, edit: PullRequestEdit): Promise<PullRequest>
   /** Makes the pull request a draft, or ready for review. Throws Refusal 403 and 404, and 422 when the pull request is closed. */
   setDraft(repository: Repository, number: number, by: Account, draft: boolean): Promise<PullRequest>
-  /** Merges as `by`, and returns the hash of the commit. Throws Refusal 405 when git cannot merge, and 409 when the head is not `expectedHead`. */
+  /**
+   * Merges as `by`, and returns the hash of the commit. Throws Refusal 403 and 404, 405 when the pull request cannot be merged, and 409 when a branch
+   * has moved.
+   */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
   standing(repository: Repository, pull: PullRequest): MergeRequirements

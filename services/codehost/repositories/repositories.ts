@@ -42,7 +42,10 @@ export interface Repositories {
    * name `by`, or the owner if `by` is missing, as the person who changed them.
    */
   settle(repository: Repository, by?: Account): Promise<readonly RefChange[]>
-  /** Deletes a branch and updates the state. Throws Refusal 422 when the branch does not exist or is the default branch. */
+  /**
+   * Deletes a branch and updates the state. Throws Refusal 422 when the branch does not exist or is the default branch, and 409 when somebody changes
+   * it meanwhile.
+   */
   deleteBranch(repository: Repository, branch: string): Promise<void>
   /** Runs a job that reads and then writes refs. Two jobs for the same repository never run at the same time. */
   exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>

@@ -1,6 +1,6 @@
 /**
- * Updates open pull requests after their branches changed: a pull request gets new commits, is closed, or counts as merged if its base branch has its
- * commits.
+ * Updates open pull requests after their branches changed: a pull request gets new commits, is closed, or counts as merged if the base branch
+ * contains its commits.
  */
 import type { Bare } from '../git/bareRepository.ts'
 import type { PullRequest, State } from '../state/stateSchema.ts'

@@ -39,7 +39,7 @@ function base(
   }
 }
 
-/** GitHub's schema `issue`. */
+/** An issue in GitHub's schema `issue`. */
 export function issueAnswer(about: About, issue: Issue) {
   const { closed } = issue
   const shared = base(about, issue)
@@ -58,7 +58,7 @@ export function issueAnswer(about: About, issue: Issue) {
   }
 }
 
-/** GitHub's schema `issue`, for a pull request. */
+/** A pull request in GitHub's schema `issue`. */
 export function pullAsIssue(about: About, pull: PullRequest) {
   const { answer } = about
   const page = `${answer.html_url}/pull/${pull.number}`
@@ -81,7 +81,7 @@ export function pullAsIssue(about: About, pull: PullRequest) {
   }
 }
 
-/** GitHub's schema `issue-event`. */
+/** An issue event in GitHub's schema `issue-event`. */
 export function issueEventAnswer(about: About, event: IssueEvent) {
   const label = about.state.labels.find(
     (one) => one.repositoryId === about.repository.id && one.name === event.label,

@@ -84,7 +84,7 @@ export const CommentQuery = z.object({
   direction: z.enum(['asc', 'desc']).optional().catch(undefined),
 })
 
-/** The comments that match the query, in the order that it asks for. */
+/** The comments or issues that match the query, in the requested order. */
 export function wantedComments<Item extends { readonly createdAt: string; readonly updatedAt: string }>(
   all: readonly Item[],
   { since, sort, direction }: z.infer<typeof CommentQuery>,

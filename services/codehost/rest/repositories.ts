@@ -104,13 +104,13 @@ export function asked(
   return { repository, viewer, origin, answer: repositoryAnswer(host, origin, repository, viewer) }
 }
 
-/** The repository in the path, as the `About` from which answers about its parts, such as pull requests, are made. Throws Refusal 401 and 404. */
+/** Returns the `About` of the repository in the path. Throws Refusal 401 and 404. */
 export function aboutAsked(ctx: Context & { params: Record<string, string> }, host: Host): About {
   const { repository, answer, origin } = asked(ctx, host)
   return aboutOf(host, origin, repository, answer)
 }
 
-/** The values that describe the parts of a repository, such as issues, in the form of the REST API. */
+/** Returns what is needed to write a repository's parts, such as issues, in the form of the REST API. */
 export const aboutOf = (
   { store, extension }: Pick<Host, 'store' | 'extension'>,
   origin: string,
@@ -142,7 +142,7 @@ export function repositoryAnswer(
   })
 }
 
-/** Creates an empty repository for `owner`, as the request's body describes it. */
+/** Creates an empty repository for `owner`, as the request's body describes it. Throws Refusal 400 and 422. */
 export async function createRepository(ctx: Context, host: Host, by: Account, owner: Owner): Promise<void> {
   const body = bodyAs(ctx, NewRepository, 'Repository')
   const name = repositoryName(body.name)
@@ -167,14 +167,14 @@ export async function createRepository(ctx: Context, host: Host, by: Account, ow
   ctx.body = answer
 }
 
-/** GitHub's schema `short-branch`. */
+/** A branch in GitHub's schema `short-branch`. */
 export const shortBranch = (repository: FullRepository, name: string, sha: string, isProtected = false) => ({
   name,
   commit: { sha, url: `${repository.url}/commits/${sha}` },
   protected: isProtected,
 })
 
-/** GitHub's schema `branch-with-protection`. */
+/** A branch in GitHub's schema `branch-with-protection`. */
 const branchWithProtection = (
   repository: FullRepository,
   name: string,
@@ -192,7 +192,7 @@ const branchWithProtection = (
   }
 }
 
-/** GitHub's schema `commit`. */
+/** A commit in GitHub's schema `commit`. */
 export function commitAnswer(repository: FullRepository, commit: Commit) {
   const url = `${repository.url}/commits/${commit.sha}`
   const { author, committer, message, tree } = commit

@@ -12,7 +12,7 @@ export const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
 
 export const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}:${id}`).toString('base64url')
 
-/** GitHub's schema `simple-user`. */
+/** A person, bot or organisation in GitHub's schema `simple-user`. */
 export function simpleUser(origin: string, owner: Pick<Owner, 'id' | 'login' | 'type'>) {
   const login = encodeURIComponent(owner.login)
   return {
@@ -27,7 +27,7 @@ export function simpleUser(origin: string, owner: Pick<Owner, 'id' | 'login' | '
   }
 }
 
-/** GitHub's schema `private-user`, for the signed-in person. */
+/** The signed-in person in GitHub's schema `private-user`. */
 export function privateUser(origin: string, account: Account, own: readonly Repository[]) {
   const hidden = own.filter((repository) => repository.isPrivate).length
   return {
@@ -41,7 +41,7 @@ export function privateUser(origin: string, account: Account, own: readonly Repo
   }
 }
 
-/** GitHub's schema `organization-simple`. */
+/** An organisation in GitHub's schema `organization-simple`. */
 export function organizationSimple(origin: string, organization: Organization) {
   const url = `${apiOf(origin)}/orgs/${organization.login}`
   return {
@@ -54,7 +54,7 @@ export function organizationSimple(origin: string, organization: Organization) {
   }
 }
 
-/** GitHub's schema `org-membership`. The owners of an organisation have the role `admin`. */
+/** A membership in GitHub's schema `org-membership`. The owners of an organisation have the role `admin`. */
 export const orgMembership = (origin: string, organization: Organization, account: Account) => ({
   url: `${apiOf(origin)}/orgs/${organization.login}/memberships/${account.login}`,
   state: 'active',
@@ -64,14 +64,14 @@ export const orgMembership = (origin: string, organization: Organization, accoun
   user: simpleUser(origin, account),
 })
 
-/** GitHub's schema `team-membership`. */
+/** A membership in GitHub's schema `team-membership`. */
 export const teamMembership = (origin: string, organization: Organization, team: Team, login: string) => ({
   url: `${apiOf(origin)}/organizations/${organization.id}/team/${team.id}/memberships/${login}`,
   state: 'active',
   role: 'member',
 })
 
-/** GitHub's schemas `repository` and `full-repository`. */
+/** A repository in GitHub's schemas `repository` and `full-repository`. */
 export function fullRepository(
   origin: string,
   repository: Repository,
@@ -111,7 +111,7 @@ export function fullRepository(
 
 export type FullRepository = ReturnType<typeof fullRepository>
 
-/** GitHub's schema `label`. */
+/** A label in GitHub's schema `label`. */
 export const labelAnswer = (repository: Pick<FullRepository, 'url'>, label: Label) => ({
   id: label.id,
   node_id: nodeId('Label', label.id),
@@ -122,7 +122,7 @@ export const labelAnswer = (repository: Pick<FullRepository, 'url'>, label: Labe
   default: false,
 })
 
-/** GitHub's schema `pull-request-simple`. */
+/** A pull request in GitHub's schema `pull-request-simple`. */
 export function simplePullRequest(
   origin: string,
   repository: FullRepository,

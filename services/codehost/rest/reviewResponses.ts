@@ -7,7 +7,7 @@ import type { IssueComment, Review, ReviewComment } from '../state/reviewRecords
 import type { Repository, State } from '../state/stateSchema.ts'
 import { nodeId, simpleUser, time, type FullRepository } from './responses.ts'
 
-/** The values with which the parts of a repository, such as reviews and issues, are written in the form of the REST API. */
+/** What is needed to write a repository's parts, such as reviews and issues, in the form of the REST API. */
 export interface About {
   readonly origin: string
   readonly state: State
@@ -21,7 +21,7 @@ const userOf = ({ origin }: About, login: string) => {
   return account ? simpleUser(origin, account) : null
 }
 
-/** GitHub's schema `pull-request-review`. Webhooks write the state in lower case. */
+/** A review in GitHub's schema `pull-request-review`. Webhooks write the state in lower case. */
 export function reviewAnswer(about: About, review: Review) {
   const { answer } = about
   const page = `${answer.html_url}/pull/${review.number}#pullrequestreview-${review.id}`
@@ -40,7 +40,7 @@ export function reviewAnswer(about: About, review: Review) {
   }
 }
 
-/** GitHub's schemas `pull-request-review-comment` and `review-comment`. */
+/** A line comment in GitHub's schemas `pull-request-review-comment` and `review-comment`. */
 export function reviewCommentAnswer(about: About, comment: ReviewComment, place: Place) {
   const { answer } = about
   const url = `${answer.url}/pulls/comments/${comment.id}`
@@ -74,7 +74,7 @@ export function reviewCommentAnswer(about: About, comment: ReviewComment, place:
   }
 }
 
-/** GitHub's schema `issue-comment`. */
+/** A comment in GitHub's schema `issue-comment`. */
 export function issueCommentAnswer(about: About, comment: IssueComment) {
   const { state, repository, answer } = about
   const isPull = state.pullRequests.some(
@@ -95,7 +95,7 @@ export function issueCommentAnswer(about: About, comment: IssueComment) {
   }
 }
 
-/** GitHub's schema `nullable-integration`, for the app whose token was used; `null` when no app was used, and when the app was deleted. */
+/** The app whose token was used, in GitHub's schema `nullable-integration`; `null` when no app was used, and when the app was deleted. */
 export function viaAppAnswer({ origin, appAnswer }: About, id: number | null): object | null {
   if (id === null) return null
   if (appAnswer) return appAnswer(origin, id)

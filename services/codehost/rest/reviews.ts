@@ -45,11 +45,11 @@ export function reviewCommentRoutes(router: Router, host: Host): void {
 
 type RouteContext = Context & { params: Record<string, string> }
 
-/** A line comment in the form of the REST API, with its present line. */
+/** A line comment in the form of the REST API, with its current line. */
 export const answered = async (host: Host, about: About, comment: ReviewComment) =>
   reviewCommentAnswer(about, comment, await host.reviews.place(about.repository, comment))
 
-/** Answers with a page of line comments, each with its present line. */
+/** Answers with a page of line comments, each with its current line. */
 export async function answerComments(
   ctx: RouteContext,
   host: Host,

@@ -12,16 +12,16 @@ export interface Spot {
   readonly line: number
 }
 
-/** The present place of a comment. `line` is `null` when the diff no longer shows the line, so that the comment is outdated. */
+/** The current place of a comment. `line` is `null` when the diff does not show the line any more, so that the comment is outdated. */
 export interface Place {
   readonly line: number | null
   readonly startLine: number | null
-  /** How many lines below the header of the file's first hunk the comment stands, as GitHub counts; `null` when the comment is outdated. */
+  /** The comment's distance in lines from the header of the file's first hunk, as GitHub counts; `null` when the comment is outdated. */
   readonly position: number | null
   readonly commitId: string
 }
 
-/** The beginning of a hunk up to a line. `position` is how many lines below the header of the file's first hunk this line stands. */
+/** The beginning of a hunk up to a line. `position` is the line's distance in lines from the header of the file's first hunk. */
 export interface Hunk {
   readonly text: string
   readonly position: number
@@ -37,7 +37,7 @@ export interface Lines {
     range: { readonly base: string; readonly head: string },
     spot: Spot,
   ): Promise<Hunk | undefined>
-  /** The place of a comment in the present state of its pull request. */
+  /** The place of a comment in the current state of its pull request. */
   place(bare: Bare, pull: PullRequest, comment: ReviewComment): Promise<Place>
 }
 

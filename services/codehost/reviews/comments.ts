@@ -15,7 +15,7 @@ export interface Comments {
   of(repository: Repository, number?: number): readonly IssueComment[]
   /** Returns a comment. Throws Refusal 404. */
   get(repository: Repository, id: number): IssueComment
-  /** Adds a comment. Throws Refusal 404 when no issue or pull request has this number. */
+  /** Adds a comment. Throws Refusal 404 when no issue or pull request has this number, and 422 when it has too many comments. */
   add(repository: Repository, number: number, by: Actor, body: string): Promise<IssueComment>
   /** Changes a comment. Throws Refusal 403 and 404. */
   edit(repository: Repository, id: number, by: Actor, body: string): Promise<IssueComment>

@@ -17,7 +17,7 @@ export interface Target {
   readonly id: number
 }
 
-/** The parts of the code host with which reviews and comments are written. */
+/** The parts of the code host that reviews and comments need. */
 export interface Parts {
   readonly store: Store
   readonly repositories: Repositories

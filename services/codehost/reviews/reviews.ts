@@ -41,19 +41,20 @@ export interface Reviews {
   /** Returns a review. Throws Refusal 404. */
   get(repository: Repository, number: number, id: number): Review
   /**
-   * Adds a review. Throws Refusal 404, and 422 for lines outside of the diff, for an empty review, and when authors approve or reject their own work.
+   * Adds a review. Throws Refusal 404, and 422, for example for lines outside of the diff, for an empty review, and when authors approve or reject
+   * their own work.
    */
   submit(repository: Repository, number: number, by: Actor, request: NewReview): Promise<Review>
   /** The comments on lines in a pull request or, without `number`, in all pull requests of the repository. */
   comments(repository: Repository, number?: number): readonly ReviewComment[]
   /** Returns a comment on lines. Throws Refusal 404. */
   comment(repository: Repository, id: number): ReviewComment
-  /** Replies in a comment's thread. As on GitHub, the reply gets a review of its own. Throws Refusal 404. */
+  /** Replies in a comment's thread. As on GitHub, the reply has its own review. Throws Refusal 404 and 422. */
   reply(repository: Repository, target: Target, by: Actor, body: string): Promise<ReviewComment>
   threads(repository: Repository, number: number): readonly ReviewThread[]
   /** Marks a thread as resolved or unresolved. Throws Refusal 403 and 404. */
   setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
-  /** The place of a comment in the present state of its pull request. */
+  /** The place of a comment in the current state of its pull request. */
   place(repository: Repository, comment: ReviewComment): Promise<Place>
 }
 

@@ -9,8 +9,8 @@ export interface PendingCode {
   readonly clientId: string
   readonly login: string
   /**
-   * The redirect address that the App must repeat. `undefined` for a code from the installation of an App, with which the App may name any of its
-   * redirect addresses.
+   * The redirect address. If the App names an address when it exchanges the code, it must be this one. `undefined` for a code from the installation
+   * of an App, with which any address is accepted.
    */
   readonly redirectUri: string | undefined
   readonly challenge: string | undefined

@@ -10,7 +10,7 @@ export const Issue = z.object({
   title: z.string(),
   body: z.string().nullable(),
   author: z.string(),
-  /** The App with whose token the issue was opened; `null` when it was opened on a page. */
+  /** The App whose token was used to open the issue; `null` when it was opened on a page. */
   viaApp: z.int().positive().nullable(),
   /** The names of the issue's labels. */
   labels: z.array(z.string()).readonly(),
@@ -46,11 +46,11 @@ export type Issue = Readonly<z.infer<typeof Issue>>
 export type Label = Readonly<z.infer<typeof Label>>
 export type IssueEvent = Readonly<z.infer<typeof IssueEvent>>
 
-/** The most issues of one repository. Further issues are refused. */
+/** The maximum number of issues in one repository. Further issues are refused. */
 export const mostIssues = 5_000
-/** The most labels of one issue, as on GitHub. */
+/** The maximum number of labels on one issue, as on GitHub. */
 export const mostLabels = 100
-/** The most labels of one repository. */
+/** The maximum number of labels in one repository. */
 export const mostLabelsOfAll = 1_000
-/** The most events of one issue. Older events are dropped. */
+/** The maximum number of events of one issue. Older events are dropped. */
 export const mostEvents = 300

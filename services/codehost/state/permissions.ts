@@ -24,7 +24,7 @@ interface Guarded {
 export const roleNames = ['read', 'triage', 'write', 'maintain', 'admin'] as const
 export type Role = (typeof roleNames)[number]
 
-/** The role of an account in a repository. The limits of its token are not considered. */
+/** The role of an account in a repository. For people, the limits of the token are not considered. */
 export function roleOf(account: Account, repository: Guarded): Role | 'none' {
   if (account.type === 'Bot') {
     if (mayWrite(account, repository.owner)) return 'write'
@@ -50,7 +50,10 @@ export const mayPush = (account: Account | undefined, repository: Guarded): bool
 export const mayTriage = (account: Account, repository: Guarded): boolean =>
   isReached(account, repository) && hasRole(account, repository, 'triage')
 
-/** Whether the account may read the repository. Everybody may read a public repository. Only people with a role may read a private repository. */
+/**
+ * Whether the account may read the repository. Everybody may read a public repository. A private one can be read by people with a role, and by bots
+ * whose token covers it.
+ */
 export function mayRead(account: Account | undefined, repository: Guarded): boolean {
   if (!repository.isPrivate) return true
   if (!account || !isReached(account, repository)) return false

@@ -10,7 +10,7 @@ const said = {
   repositoryId: z.int().positive(),
   number: z.int().positive(),
   author: z.string(),
-  /** The App with whose token the text was written; `null` when it was written on a page. */
+  /** The App whose token was used to write the text; `null` when it was written on a page. */
   viaApp: z.int().positive().nullable(),
   body: z.string(),
   createdAt: Time,
@@ -65,7 +65,7 @@ export type Review = Readonly<z.infer<typeof Review>>
 export type ReviewComment = Readonly<z.infer<typeof ReviewComment>>
 export type ReviewThread = Readonly<z.infer<typeof ReviewThread>>
 
-/** The longest text that GitHub accepts. */
+/** The maximum length of a text, as on GitHub. */
 export const mostCharacters = 65_536
-/** The most texts of each kind on one pull request or issue. */
+/** The maximum number of texts of each kind on one pull request or issue. */
 export const mostTexts = 2_000

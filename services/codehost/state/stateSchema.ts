@@ -57,7 +57,7 @@ const PullRequest = z.object({
   head: z.string(),
   base: z.string(),
   headSha: Sha,
-  /** The last commit of the base branch; for a merged or closed pull request, as of its end. */
+  /** The last commit of the base branch; for a closed or merged pull request, the last while it was open. */
   baseSha: Sha,
   createdAt: Time,
   updatedAt: Time,
@@ -77,7 +77,7 @@ export const State = z.object({
   sessions: z.array(Session).readonly(),
   repositories: z.array(Repository).readonly(),
   pullRequests: z.array(PullRequest).readonly(),
-  /** The next id for a comment, review, label or event. */
+  /** The next id for an issue, review, thread, comment, label or event. */
   nextTextId: z.int().positive().default(1),
   reviews: z.array(Review).readonly().default([]),
   reviewThreads: z.array(ReviewThread).readonly().default([]),

@@ -9,7 +9,7 @@ export const accessLife = 8 * hour
 export const refreshLife = 15_897_600_000
 const sessionLife = 30 * 24 * hour
 
-/** The most grants of a person. The oldest are dropped first. */
+/** The maximum number of grants per person. The oldest grants are dropped first. */
 const grantsPerAccount = 50
 const sessionsPerAccount = 20
 

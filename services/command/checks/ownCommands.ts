@@ -24,8 +24,8 @@ type Services = Pick<CommandServices, 'rpc' | 'documents' | 'commands'>
 const withinMs = 8_000
 
 /**
- * Whether the message begins with the name of a command of the repository or the person. Runners are asked only if the message would otherwise be
- * refused.
+ * Whether a message that would otherwise be refused begins with the name of a command of the repository or the person. Runners are asked only if the
+ * person has no such command.
  */
 export async function isOwnCommand(
   { rpc, documents }: Services,
@@ -43,7 +43,7 @@ export async function isOwnCommand(
   return found?.abilities.some((ability) => ability.kind !== 'subagent' && ability.name === name) ?? false
 }
 
-/** Like `isOwnCommand`, for a message to an existing task. With the agent `null`, the message is for the task's agent. */
+/** Like `isOwnCommand`, for a message to an existing task. If the agent is `null`, the message is for the task's agent. */
 export async function isOwnCommandInTask(
   services: Services,
   taskId: string,

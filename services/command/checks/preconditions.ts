@@ -123,7 +123,7 @@ export async function isWithout(
   return withinOr(hostTimeoutMs, ask().catch(unlessDefect), false)
 }
 
-/** Ignores refusals of the code host, because the run will be refused too and will report the reason. Throws any other error again. */
+/** Ignores refusals of the code host, because the run will be refused too and will report the reason. Rethrows all other errors. */
 function unlessDefect(thrown: unknown): false {
   if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
   return false

@@ -136,7 +136,7 @@ function outcomeOf({ kind }: CodeHostFault, step: Step): BranchOutcome {
     case 'rate_limited':
       return step === 'looking' ? 'unavailable' : 'unchecked'
     case 'unavailable':
-      // While `deleting`, the branch may be gone although the answer was lost, so its state counts as unknown: `unavailable`.
+      // If the answer to the deletion is lost, the branch may be gone, so its state is unknown: `unavailable`.
       return step === 'checking' ? 'unchecked' : 'unavailable'
   }
 }

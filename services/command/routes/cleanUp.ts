@@ -9,7 +9,7 @@ import { cleanUp } from '../pullRequest/cleanUp.ts'
 import { answerTask, executeOnTask, ownTask, route, type CommandServices } from '../services.ts'
 
 export const cleanUpRoutes: readonly Route<CommandServices>[] = [
-  // A request that is repeated, for example after a crash, tries to remove only the rest.
+  // A repeated request, for example after a crash, only tries to remove what is left.
   route(cleanUpTask, signedIn, ownTask, async ({ params: { taskId }, ...request }, services) => {
     const { actor, commandId: requestId } = request
     const executed = await executeOnTask(services, taskId, request, { type: 'RequestCleanUp', requestId })

@@ -77,7 +77,7 @@ async function inItsPlace<T>(
   try {
     return await create()
   } catch (fault) {
-    // Without `events`, another request had reserved the place before, so this request does not free it.
+    // If `events` is empty, another request had already reserved the place, so this request does not free it.
     if (events.length > 0) await tell({ type: 'RemoveAlternative', taskId }).catch(() => undefined)
     throw fault
   }

@@ -77,8 +77,8 @@ async function signInServer({ commands }: CommandServices, owner: McpOwner, serv
 }
 
 /**
- * The origin to which a sign-in returns: the public address of this server. Without a public address, `origin` is accepted if it is on loopback, and
- * no other origin, because authorization codes are sent there.
+ * The origin to which a sign-in returns: the public address of this server. Without a public address, only an `origin` on loopback is accepted,
+ * because authorization codes are sent there.
  */
 function originOf({ publicUrl }: CommandServices, origin: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin

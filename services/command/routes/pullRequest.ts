@@ -72,7 +72,7 @@ async function waitOf({ access, codeHost }: CommandServices, userId: string): Pr
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }
 }
 
-/** Proposes a title and a body. Returns `null` if the person wrote both, and for an open pull request, which keeps its title and body. */
+/** Proposes a title and a body. Returns `null` if the person wrote both, and for an existing pull request, which keeps its title and body. */
 async function proposed(
   services: CommandServices,
   taskId: string,

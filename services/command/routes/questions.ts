@@ -45,7 +45,7 @@ async function questionNow(
   return found
 }
 
-/** Throws `thrown` again. If the question already has an answer, or was withdrawn, the thrown fault then contains the question. */
+/** Rethrows `thrown`. If the question already has an answer, or was withdrawn, the fault then contains the question. */
 async function withQuestion(
   services: CommandServices,
   taskId: string,

@@ -27,8 +27,8 @@ export interface ProvenAccount {
 
 export interface Accounts {
   /**
-   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted, and `AccountNotAllowed`, without storing
-   * anything, when the account may not sign in.
+   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted, and `AccountNotAllowed` when the account
+   * may not sign in. Refusals are recorded in the audit log, and no tokens are stored for them.
    */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
   /**

@@ -30,7 +30,7 @@ export function passwordRoutes(
   return [
     route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { name, email, password } = body
-      // The list of those who may sign in names accounts at the code host, and a person with a password has no such account.
+      // The list of allowed people names accounts at the code host, and a person with a password has none.
       if (!services.accessControl.isOpen) throw new Fault('not_allowed', services.accessControl.refusal(null))
       const from = { address: client.ip }
       await slow.check(from)

@@ -45,7 +45,7 @@ export const hostCookieOptions = (
 ): ReturnType<typeof cookieOptions> =>
   cookieOptions(origin, { ...rest, path: origin.startsWith('https:') ? '/' : path })
 
-/** Options of a cookie that is only sent to `path`, and that no script can read. `origin` is our address as the browser sees it. */
+/** Options of a cookie that is sent only to `path`, and that no script can read. `origin` is our address as the browser sees it. */
 export const cookieOptions = (
   origin: string,
   { path, seconds, sameSite }: { path: string; seconds: number; sameSite: 'lax' | 'strict' },

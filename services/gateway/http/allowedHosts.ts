@@ -13,7 +13,7 @@ export interface Names {
 
 /**
  * Whether a `Host` header names this server: by its public address, by the host that it listens on, by a loopback name, or by any numeric address.
- * Loopback names and numeric addresses are safe, because nobody can make them lead first to another machine and then to this one.
+ * Loopback names and numeric addresses are safe, because DNS rebinding cannot change where they lead.
  */
 export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boolean {
   const name = hostnameOf(hostHeader)
@@ -57,7 +57,7 @@ export function refuseForeignHosts(names: Names): Middleware {
   }
 }
 
-/** Whether the request may open the socket: it must use a name of ours, and if it has an origin, that must be ours. */
+/** Whether the request may open the socket: its host names, and its origin if it has one, must be ours. */
 export function mayOpenSocket(request: IncomingMessage, names: Names): boolean {
   const { origin } = request.headers
   const hosts = hostsOf(request)

@@ -25,8 +25,8 @@ const fixedHeaders = Object.entries({
 })
 
 /**
- * Sets the security headers of every response. `pictureOrigins` are the origins of people's pictures; `formTarget` is the one other origin to which a
- * page may post a form, if any.
+ * Sets the security headers of every response. `pictureOrigins` are the origins of people's pictures; `formTarget` returns the one other origin to
+ * which a page may post a form, if any.
  */
 export const securityHeaders = (
   pictureOrigins: readonly string[],

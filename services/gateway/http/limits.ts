@@ -11,7 +11,7 @@ export type Rate = (name: string) => Promise<void>
 
 const windowSeconds = 60
 
-/** Allows `aMinute` requests a minute, counted in this process: each of several gateways counts its own. `null` means no limit. */
+/** Allows `aMinute` requests a minute. Each gateway counts its own requests. `null` means no limit. */
 export function rate(aMinute: number | null): Rate {
   if (aMinute === null) return async () => undefined
   const limiter = new RateLimiterMemory({ points: aMinute, duration: windowSeconds })

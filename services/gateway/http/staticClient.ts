@@ -1,7 +1,7 @@
 /**
  * Serves the files of the built client, and the verifier of audit bundles. All files are read once at the start, so that neither another build nor an
- * unreadable file disturbs a running server. Of a packed file, only the packed forms are kept, which are much smaller. An address without a file ending
- * gets the client's page.
+ * unreadable file disturbs a running server. Of a compressed file, only the compressed forms are kept, which are much smaller. An address without a
+ * file ending gets the client's page.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ interface Body {
 
 interface Served {
   readonly etag: string
-  /** The smallest first. There is no `identity` if the file is packed. */
+  /** The smallest form comes first. A compressed file has no form `identity`. */
   readonly bodies: readonly Body[]
 }
 
@@ -71,7 +71,7 @@ export function verifierDownload(path: string): Middleware {
 }
 const verifierAddress = '/flightdeck-verify.mjs'
 
-/** The content of a file. Hardly any client takes it unpacked, so it is unpacked each time. */
+/** The uncompressed content of a file. Hardly any client requests this form, so it is decompressed each time. */
 async function unpacked([smallest]: readonly Body[]): Promise<Buffer> {
   if (!smallest) throw new Error('A file of the client has no content.')
   const packing = packings.find(({ name }) => name === smallest.packing)

@@ -12,7 +12,7 @@ const endings: Record<MediaType, readonly [string, ...string[]]> = {
 /** The last part of the file name, on one line, at most 200 characters, with an ending that matches the media type. */
 export function nameOf(told: string, type: MediaType): string {
   const last = told.split(/[\\/]/).at(-1) ?? ''
-  // Removes control and format characters, which may change the direction of text, and halves of characters.
+  // Removes control and format characters, which may change the direction of text, and lone surrogates.
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '').trim()
   const ending = /\.([^.]*)$/.exec(plain)?.[1]?.toLowerCase() ?? ''
   const [usual] = endings[type]

@@ -134,7 +134,7 @@ interface UploadLimits {
   decode<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** The most uploads at once. Each holds a whole file of up to 10 MB in memory, also while it waits to be decoded. */
+/** The maximum number of simultaneous uploads. Each holds a whole file of up to 10 MB in memory, also while it waits to be decoded. */
 const underWay = { ofAll: 20, ofOnePerson: 5 }
 const decodedAtOnce = 2
 const retryAfterSeconds = 5

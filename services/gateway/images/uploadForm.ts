@@ -11,7 +11,7 @@ export interface ImageFile {
 }
 
 const field = 'image'
-/** The most bytes that the form may have in addition to the file, for boundaries and headers. */
+/** The maximum number of bytes in the form in addition to the file, for boundaries and headers. */
 const besideBytes = 256 * 1_024
 const limits = {
   fileSize: imageLimits.bytes,

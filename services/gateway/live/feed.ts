@@ -37,8 +37,8 @@ import { throttle, type Throttle } from './throttle.ts'
 /** A connection that messages are sent to. */
 export interface Viewer {
   /**
-   * Whether it says that it knows `chat_message_words`. Otherwise it also gets the message that an agent is writing as `chat_message`, each time that
-   * it has grown.
+   * Whether the client has said that it knows `chat_message_words`. Other clients also get the message that an agent is writing as `chat_message`,
+   * each time the message has grown.
    */
   readonly knowsWords: boolean
   send(message: SocketMessage): void
@@ -111,7 +111,7 @@ interface FeedState extends FeedEngines {
 }
 
 const batch = 500
-/** The most joins at once: each keeps the events that it reads in memory, and takes processor time from live viewers. */
+/** The maximum number of simultaneous joins: each join keeps the events that it reads in memory, and takes processor time from live viewers. */
 const joinsAtOnce = 8
 /** Progress is sent often enough for a progress bar, and rarely enough for somebody with hundreds of running tasks. */
 export const progressIntervalMs = 250
@@ -214,10 +214,10 @@ function sendWords(feed: FeedState, { isThought, ...words }: Words): void {
   if (grown) sendPartial(feed, room, grown)
 }
 
-/** Whether a viewer does not know `chat_message_words`: for others nothing of growing messages is kept. */
+/** Whether any viewer does not know `chat_message_words`. Growing messages are kept only for such viewers. */
 const isForOthers = ({ viewers }: Room) => [...viewers.keys()].some(({ knowsWords }) => !knowsWords)
 
-/** Sends a message as far as it is written to the viewers that do not know `chat_message_words`. */
+/** Sends the written part of a message to the viewers that do not know `chat_message_words`. */
 function sendPartial(
   { reached }: FeedState,
   { task, viewers }: Room,
@@ -276,7 +276,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   const room = rooms.get(stream.id)
   const change = stream.kind === 'task' ? await changeOf(feed, stored, stream.id) : null
   const isDue = change === 'status' || (change === 'progress' && progress.isFree(stream.id))
-  // No viewer is in the room, and nothing is due now. Progress that has to wait is only decrypted once it is sent.
+  // No viewer is in the room, and nothing is due. Waiting progress is decrypted only when it is sent.
   if (!room && !isDue) return () => noteProgress(feed, change, isDue, stored, stream.id)
   const event = await log.open(stored)
   const task = stream.kind === 'task' ? await taskAfter(documents, room, event, stream.id) : room?.task

@@ -1,6 +1,5 @@
 /**
- * Messages that agents are writing, for viewers that know only `chat_message`. Each time that more is written, such a viewer gets the message as far
- * as it is written.
+ * Messages that agents are writing, for viewers that know only `chat_message`. Each time more is written, such a viewer gets the whole text so far.
  */
 import type { ChatMessage, MessageWords } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -8,7 +7,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { chatMessageOf, postedAt } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 
-/** A message as far as it is written. */
+/** A message with the text that was written so far. */
 export interface GrowingMessage {
   readonly messageId: string
   readonly executionId: string
@@ -17,7 +16,7 @@ export interface GrowingMessage {
 }
 
 export interface GrowingMessages {
-  /** Adds a piece of a message. Returns the message as far as it is written if it should be sent now. */
+  /** Adds a piece of a message. Returns the message with its text so far if it should be sent now. */
   add(piece: Omit<MessageWords, 'taskId'>): GrowingMessage | undefined
   /** Called when a message is complete: late pieces of it are ignored. */
   complete(messageId: string): void
@@ -29,7 +28,7 @@ export interface GrowingMessages {
 const charactersPerMs = 256
 /** A longer message is sent only once it is complete. */
 const longest = 256 * 1024
-/** The most messages that are kept, so that a sandbox cannot fill the memory. */
+/** The maximum number of messages that are kept, so that a sandbox cannot fill the memory. */
 const mostKept = 100
 
 export function growingMessages(now: () => number = Date.now): GrowingMessages {
@@ -78,7 +77,7 @@ function dropOldest(kept: Map<string, unknown> | Set<string>): void {
   if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest)
 }
 
-/** The `chat_message` for a message as far as it is written; `position` is that of the last event that was sent. */
+/** The `chat_message` with a message's text so far; `position` is the position of the last sent event. */
 export function partialChatMessage(
   { messageId, executionId, begunAt, text }: GrowingMessage,
   task: TaskDocument,

@@ -18,11 +18,11 @@ import type { Identity } from '#platform/http/session.ts'
 import type { RpcRequest } from '#platform/ports/rpc.ts'
 import type { GatewayServices } from '../services.ts'
 
-/** Opening a shell may make a sandbox. */
+/** How long to wait for a shell to open, which may first have to create a sandbox. */
 const openingTimeoutMs = 20_000
 /** The longest time that a program may take to read its input before the person is told that the shell is gone. */
 const useTimeoutMs = 20_000
-/** The most requests of one socket that wait. A client waits for the answer to its input before it sends more. */
+/** The maximum number of requests of one socket that wait. A client waits for the answer to its input before it sends more. */
 const maxWaiting = 20
 
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
@@ -33,7 +33,10 @@ export type ShellServices = Pick<GatewayServices, 'documents' | 'logger'> & {
   readonly vault: Pick<GatewayServices['vault'], 'seal'>
 }
 
-/** Answers a socket's requests about shells, in order. The returned function closes the shells that it opened or joined, because the person signs out. */
+/**
+ * Answers a socket's requests about shells, in order. The returned function closes the shells that the socket opened or joined. Call it when the
+ * person signs out.
+ */
 export function serveShells(socket: LiveSocket, services: ShellServices): () => void {
   const { userId } = socket.data
   const joined = new Map<string, string>()

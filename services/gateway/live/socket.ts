@@ -26,7 +26,7 @@ type SocketServices = Pick<GatewayServices, 'sessions' | 'accessControl' | 'docu
   ShellServices & {
     /** Throws when a person connects too often. */
     readonly mayConnect: Rate
-    /** Whether a request may open the socket, judged by its host names. */
+    /** Whether a request may open the socket, judged by its host names and origin. */
     readonly mayOpen: (request: IncomingMessage) => boolean
     /** Called when somebody has signed in on a connection. */
     readonly known: (connection: Connection) => void
@@ -41,18 +41,19 @@ type SocketServices = Pick<GatewayServices, 'sessions' | 'accessControl' | 'docu
 const Handshake = z.object({ token: z.string(), knowsWords: z.boolean().default(false) })
 
 /**
- * The most packets and characters that may wait for a slow client. A client for which more waits is disconnected, and catches up when it reconnects.
+ * The maximum number of packets and characters that may wait for a slow client. A client that exceeds a limit is disconnected, and catches up when it
+ * reconnects.
  */
 const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
 /** While more packets than this wait, pieces of text that are not recorded yet are dropped, because later pieces contain their text too. */
 const waitingWithWords = 100
-/** How often connected people are checked against the list of those who may sign in. */
+/** How often connected people are checked against the list of people who may sign in. */
 const checkIntervalMs = 30_000
-/** The most rooms that one socket may be in. */
+/** The maximum number of rooms that one socket may be in. */
 const roomsAtOnce = 50
-/** The most new connections that are authenticated at once. */
+/** The maximum number of new connections that are authenticated at once. */
 const enteringAtOnce = 16
-/** The most joins and leaves of one socket that may wait. */
+/** The maximum number of joins and leaves of one socket that may wait. */
 const maxPendingRequests = 200
 
 /** A connection on which nobody has signed in is closed after this time, and destroyed after ten seconds. */

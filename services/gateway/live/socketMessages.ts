@@ -19,7 +19,10 @@ export interface Around {
   readonly after: TaskDocument | undefined
   /** Whether the event belongs to an execution that runs a command. */
   readonly isCommand: boolean
-  /** The message that the event edited (`edited`), or the message that the event withdrew, as it was before (`ended`). */
+  /**
+   * `edited`: the message that the event edited, or the message that it withdrew, as it was before. `ended`: the message of the command that the
+   * event ended, as it is afterwards.
+   */
   readonly edited?: MessageDocument | undefined
   readonly ended?: MessageDocument | undefined
   /** The question that the event is about, as it is after the event. */

@@ -1,4 +1,4 @@
-/** The owners of tasks, for events that do not name them. An owner never changes, so owners are cached, and each task is read at most once. */
+/** The owners of tasks, for events that do not name them. Owners are cached, because an owner never changes. */
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'

@@ -46,11 +46,11 @@ export interface AppRequests {
   close(): void
 }
 
-/** The most connections to one app, somewhat more than the six that a browser opens to a host. */
+/** The maximum number of connections to one app, somewhat more than the six that a browser opens to a host. */
 const connectionsOfApp = 8
-/** The most requests to one app that are not answered yet. */
+/** The maximum number of unanswered requests to one app. */
 const maxUnderWay = 64
-/** How long an idle connection is kept: shorter than servers commonly do, so that no request is sent on a connection that the app is just closing. */
+/** How long an idle connection is kept. Servers usually keep it longer, so no request is sent on a connection that the app is just closing. */
 const keptMs = 2_000
 const firstAnswerMs = 60_000
 

@@ -15,7 +15,7 @@ const passCookieName = (origin: string): string =>
 
 export function passCookie(origin: string, value: string, seconds: number): string {
   const secure = origin.startsWith('https:') ? '; Secure' : ''
-  // A `Strict` cookie would not be sent after the redirect that takes the ticket away, since the product's page began that navigation.
+  // A `Strict` cookie would not be sent after the redirect that removes the ticket from the address, since the product's page began that navigation.
   return `${passCookieName(origin)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure}`
 }
 
@@ -28,8 +28,8 @@ export function passCookiesIn(header: string | undefined, origin: string): reado
 const pairsOf = (header = ''): readonly string[] => header.split(';').map((pair) => pair.trim())
 
 /**
- * Whether a page that is not the preview's own makes this request; opening the preview by a link or an address does not count. The cookie's
- * `SameSite` is not enough: another preview may belong to the same site, and a browser lets every page open WebSockets to other origins.
+ * Whether a page other than the preview's own makes this request; opening the preview by a link or an address does not count. The cookie's `SameSite`
+ * is not enough: another preview may belong to the same site, and a browser lets every page open WebSockets to other origins.
  */
 export function isFromElsewhere(headers: IncomingHttpHeaders, method: string, ownOrigin: string): boolean {
   const { origin } = headers

@@ -35,7 +35,7 @@ export interface PreviewPasses {
 
 const ticketSeconds = 60
 export const passSeconds = 12 * 3_600
-/** The most cookies of the pass's name that are read. */
+/** The maximum number of cookies with the pass's name that are read. */
 const mostCookies = 4
 
 const Claims = z.object({

@@ -38,7 +38,7 @@ export interface Previews {
   close(): void
 }
 
-/** The most WebSockets to apps that one person may have open. */
+/** The maximum number of WebSockets to apps that one person may have open. */
 const socketsOfPerson = 32
 
 interface Open {
@@ -201,7 +201,7 @@ async function passOn(
     headersForBrowser(answered.headers, { port: pass.port, ownOrigin }),
   )
   follow(serving, { pass, isSocket: false, end: () => response.destroy() }, response)
-  // An answer that breaks off must break off for the browser too.
+  // If the app's answer breaks off, the answer to the browser must break off too.
   pipeline(answered, response, (fault) => fault && response.destroy())
 }
 
@@ -248,7 +248,7 @@ async function upgrade(
   })
 }
 
-/** Adds a connection to the browser to those that `checkOpen` checks, until it is closed. */
+/** Makes `checkOpen` check this connection to the browser until it is closed. */
 function follow({ open }: Serving, one: Open, connection: Duplex | ServerResponse): void {
   if (connection.destroyed) return
   open.add(one)

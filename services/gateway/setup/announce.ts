@@ -16,9 +16,9 @@ interface Announcing extends Pick<Engines, 'hostApp' | 'logger'> {
 }
 
 /**
- * The line that leads the operator to the set-up page; `null` when there is an App. Its address contains the set-up code behind the `#`, a part that
- * browsers send to nobody. The code is also written to a file that only the operator can read. With GITHUB_TOKEN, the line says that this is
- * single-user mode.
+ * The line that leads the operator to the set-up page; `null` when there is an App. Its address contains the set-up code after the `#`, a part that
+ * browsers never send. The code is also written to a file that only the operator can read. With GITHUB_TOKEN, the line says that this is single-user
+ * mode.
  */
 export async function setupLine(
   {

@@ -98,7 +98,7 @@ export function setupCallback(services: GatewayServices): Middleware {
 
 const Answer = z.object({ code: z.string().regex(/^[\w-]{1,200}$/), state: z.string().max(200) })
 
-/** The code in the query if the query's state matches the cookie's. If the query is empty, the earlier code in the cookie, which is tried again. */
+/** The code in the query, if the query's state matches the cookie's; for an empty query, the earlier code in the cookie. */
 function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | undefined {
   if (Object.keys(query).length === 0) return journey.code ?? undefined
   const answer = Answer.safeParse(query)

@@ -16,11 +16,11 @@ import { hintOf, deliveryRecorder, type RecordingDeps } from './recordDelivery.t
 
 /** The size limit of GitHub's deliveries. */
 export const maxWebhookBytes = 25 * 1_024 * 1_024
-/** The most requests per minute from one address. A burst of 10,000 deliveries must pass, wherever it comes from. */
+/** The maximum number of requests per minute from one address. A burst of 10,000 deliveries must pass, wherever it comes from. */
 const aMinute = 30_000
 /**
- * The most bytes per minute from one address in requests with a wrong signature. Beyond that, only large bodies are refused: the address may be a
- * proxy through which real deliveries come too.
+ * The maximum number of bytes per minute from one address in requests with a wrong signature. Beyond that, only large bodies are refused, because the
+ * address may be a proxy through which real deliveries come too.
  */
 const forgedBytesAMinute = 64 * 1_024 * 1_024
 const smallBytes = 256 * 1_024

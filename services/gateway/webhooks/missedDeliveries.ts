@@ -22,7 +22,7 @@ export interface MissedDeliveriesDeps extends RecordingDeps {
 const intervalMs = 600_000
 const afterFaultMs = 60_000
 const rememberedMs = 3 * 86_400_000
-/** The most pages of one round: 10,000 deliveries. Changes in older deliveries are found when pull requests and issues are next read. */
+/** The maximum number of pages per round: 10,000 deliveries. Changes in older deliveries are found when pull requests and issues are next read. */
 const maxPages = 100
 const Guid = z.uuid()
 

@@ -31,7 +31,7 @@ export interface FeedbackReader {
 /** How long the permission of an account is cached. */
 const rightsMs = 60_000
 const remembered = 5_000
-/** The least time between two readings of one pull request that are caused by hints. */
+/** The minimum time between two readings of one pull request that are caused by hints. */
 const hintedMs = 10_000
 
 /** Makes a reader. After it has first seen a part of a review, it waits `gatherMs` for the other parts. */

@@ -4,7 +4,7 @@ import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostFailedCheck, HostLog } from '#platform/ports/codeHostFeedback.ts'
 import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
 
-/** The most checks that one reading records, since each needs a few requests. */
+/** The maximum number of checks that one reading records, since each needs a few requests. */
 const maxAtOnce = 10
 const moreMs = 1_000
 /** How long to wait for the log of a check, in ms after the check's end: while the log is `missing`, and while the code host is `unavailable`. */

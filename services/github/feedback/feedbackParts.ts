@@ -18,7 +18,7 @@ export interface Piece {
 
 /**
  * All pieces, oldest first, without texts by bots, by our App and by this server in a person's name, and without empty reviews. Line comments whose
- * keys are `known` are left out. Only a limited number of a piece's new comments have their text, the others only ids and places.
+ * keys are `known` are left out. A limited number of a piece's new comments have their text; the others have only ids and places.
  */
 export function piecesOf(
   feedback: HostFeedback,

@@ -118,7 +118,7 @@ export async function record(
   }
 }
 
-/** The most characters of each part of a piece of feedback that was too large for the log. */
+/** The maximum number of characters in each part of a piece of feedback that was too large for the log. */
 const small = { body: 4_000, comment: 600, hunk: 300, log: 8_000, annotation: 200 }
 
 function cutContent(content: Receive['content']): Receive['content'] {

@@ -14,7 +14,7 @@ export interface Redaction {
   readonly hunk: (hunk: string) => string
 }
 
-/** Makes the redaction for a project with its present secrets. */
+/** Makes the redaction for a project with its current secrets. */
 export async function redactionOf(
   {
     commands,

@@ -43,7 +43,7 @@ const batch = 100
 const maxFailing = 2_000
 /** How long a piece of feedback is skipped after an unexpected failure. The time doubles with each failure, up to an hour. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
-/** After a start, the threads of earlier answers are resolved again: of at most `max` answers, none of them older than `withinMs`. */
+/** After a start, threads that an earlier process left open are resolved: of at most `max` answers, none of them older than `withinMs`. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
 /** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */
@@ -157,7 +157,7 @@ async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument):
   }
 }
 
-/** If the fault is temporary, lets the replies of this owner rest for some time. Returns whether the fault is temporary. */
+/** If the fault is temporary, pauses the replies of this owner for some time. Returns whether the fault is temporary. */
 function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
   if (!(fault instanceof CodeHostFault && fault.isPassing)) return false
   resting.add(owner, fault.retryAfterMs)

@@ -62,7 +62,7 @@ export interface ReadingOf {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
   readonly token: string
-  /** The present name of the repository. */
+  /** The current name of the repository. */
   readonly repository: RepositoryName
   /** The App's name; `null` when there is none, or when mentions do not count. */
   readonly slug: string | null
@@ -76,7 +76,7 @@ export interface ReadingOf {
 
 /**
  * The outcome for an issue. `waits`: it waits until a limit allows it. `later`: its task can be made later. `passes`: it is passed over for a reason
- * that may cease. `unasked`: the accounts of the people who request its task could not be checked.
+ * that may go away. `unasked`: the accounts of the people who request its task could not be checked.
  */
 export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
 
@@ -151,7 +151,7 @@ export async function withdraw(
 interface ReadIssue {
   readonly issue: HostIssue
   readonly said: HostIssueText
-  /** Comments that mention the App, with their present text. */
+  /** Comments that mention the App, with their current text. */
   readonly comments: readonly EditableComment[]
   readonly events: readonly HostIssueEvent[]
   readonly asks: readonly IssueRequest[]
@@ -184,8 +184,8 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = requestsOf(asking, { ...issues, slug })
-  // Anybody can write so many comments that some are left out. The comments that are left out only matter if the issue was waiting, or if one of
-  // their authors may write to the repository.
+  // Anybody can write so many comments that some are left out. They matter only if the issue was waiting, or if one of their authors may write to the
+  // repository.
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
     (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
@@ -194,7 +194,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
-/** The most authors of left-out comments whose permission is checked. Authors without an account on this server are not checked. */
+/** The maximum number of authors of left-out comments whose permission is checked. Authors without an account on this server are not checked. */
 const maxLeftOut = 10
 
 /** The comments on `issue` that may request a task for it. */

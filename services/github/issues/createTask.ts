@@ -57,7 +57,7 @@ async function isWanted(
   return state.kind === 'project' && !isNoLongerCovered(state.issues, taken)
 }
 
-/** Creates the task and records the outcome. `later` while the project's owner has too many tasks at once. */
+/** Creates the task and records the outcome. Returns `later` while the project's owner has too many tasks. */
 export async function createTask(
   deps: CreateTaskDeps,
   of: Pick<ProjectDocument, 'id' | 'owner' | 'githubRepoId' | 'defaultBranch'>,

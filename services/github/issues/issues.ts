@@ -39,7 +39,7 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<R
     hintOf: ({ data, content }) => {
       const { repositoryId = null, issue = null } = content ?? {}
       const isOfIssue = data.event === 'issues' || data.event === 'issue_comment'
-      // Hints about issues may come often, like those about pushes, so they only cause a reading now and then.
+      // Hints about issues may be frequent, so they cause at most one reading per repository and interval.
       return isOfIssue && issue !== null && repositoryId !== null
         ? { repositoryId, hint: 'now and then' }
         : undefined

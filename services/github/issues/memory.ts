@@ -85,7 +85,7 @@ export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>):
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), since)
 }
 
-/** The items that are due for another check, those that were checked longest ago first. */
+/** The items that are due for another check, the least recently checked first. */
 export function dueOf<One>(
   { checkedAt }: Pick<Memory, 'checkedAt'>,
   all: readonly One[],

@@ -34,11 +34,11 @@ export async function issuesOf(
   return state.kind === 'project' ? state.issues : null
 }
 
-/** Thrown when the rate limit of a project's owner is used up. Only the owner's own projects depend on that limit, so only these have to wait. */
+/** Thrown when a project owner's own rate limit is used up. Projects of other owners need not wait. */
 export class OwnerLimited extends CodeHostFault {}
 
 /**
- * Whether a person may use this server and push to a repository. The person's own access decides, as it does when their task is pushed. Throws when
+ * Whether a person may use this server and push to a repository. The person's own token decides, as it does when their task is pushed. Throws when
  * the answer is unknown for now.
  */
 export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
@@ -85,9 +85,8 @@ async function othersOf(
 }
 
 /**
- * Whether an issue belongs to another project of the same repository. The oldest project with a rule gets new issues. An issue that became a task
- * stays with its project, even if the project's owner loses access. A project that accepted an issue without making the task yet, or that would
- * accept it, counts only while the project's owner may push: otherwise it could keep issues from the repository's team.
+ * Whether an issue belongs to another project of the same repository: one that made a task of it, one that accepted it, or an older one with a rule.
+ * Without a task, a project counts only while its owner may push: otherwise it could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)
@@ -97,8 +96,8 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     const wouldTake = isFirst && issues.rule.on
     if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // The code host may not answer about the owner, for example because a limit is used up. Then an issue that the other project has accepted stays
-      // with that project. A project that would only now accept the issue does not delay this one.
+      // If the code host cannot answer, the issue stays with a project that has accepted it, and is not kept for a project that would only now accept
+      // it.
       if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })

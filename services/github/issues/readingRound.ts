@@ -40,13 +40,13 @@ const maxFailures = 5
  */
 const freshMs = 3_000
 
-/** Starts a round, which reads the issues of one project after the other. */
+/** Starts a round that reads the issues of all projects, one project after the other. */
 export function round(
   deps: RoundDeps,
   known: Memories,
   { isStopped, passingMs }: RoundOptions,
 ): Round<{ readonly id: string }> {
-  /** The holders whose access is not used for the rest of the round, because its rate limit is used up or the code host refused it. */
+  /** The holders whose rate limit is used up. Their access is not used for the rest of the round. */
   const resting = new Set<string>()
   let unavailable = 0
   const isOver = () => isStopped() || unavailable >= maxUnavailable
@@ -61,7 +61,7 @@ export function round(
         if (fault instanceof EngineUnavailable) throw fault
         const isAway = isFault(fault, ['unavailable'])
         unavailable = isAway ? unavailable + 1 : 0
-        // No warning for a project that was deleted in the meantime, or whose access was lost: its page shows that.
+        // Expected faults, such as a deleted project or a lost access, cause no warning.
         const level = isExpected(fault) ? 'info' : 'warn'
         deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
         await noteUnread(deps, known, projectId, fault)
@@ -220,7 +220,7 @@ async function readIssues(
   const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
   const found = await codeHost.issues(token, repository, query)
   if (found === 'unchanged') return 'done'
-  // The ETag is forgotten until everything was read. If the reading ends early, the next request with it would be answered as unchanged, and the rest
+  // Forgets the ETag until everything is read. If the reading ended early, a request with this ETag would be answered as unchanged, and the rest
   // would be lost.
   memory.etag = undefined
   let count = 0

@@ -1,8 +1,7 @@
 /**
- * Writes one comment about a task: on the issue that the task was made from or, if there is none, on the task's pull request while its agent works on
- * feedback. The App writes the comment, or the task's owner if there is no App, and the comment is kept up to date. The log records that the comment
- * is due. The comment contains a marker. Before a comment is written, the code host is searched for this marker, so that a crash after writing does
- * not lead to a second comment.
+ * Writes one comment about a task and keeps it up to date: on the issue that the task was made from or else, while the agent works on feedback, on
+ * the task's pull request. The App writes it, or the task's owner if there is no App. A marker in the comment prevents a second comment after a
+ * crash.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -41,7 +40,7 @@ const gatherMs = { state: 2_000, todos: 15_000 }
 /** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
-/** Writes due comments at once, and retries failed ones every `intervalMs`, until it is stopped. */
+/** Writes due comments at once, and retries postponed ones every `intervalMs`, until it is stopped. */
 export function startTaskComments(engines: TaskCommentEngines, intervalMs: number): Promise<RunningWork> {
   const deps: TaskCommentDeps = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
@@ -93,7 +92,7 @@ async function settleOne(deps: TaskCommentDeps, document: TaskCommentDocument): 
   }
 }
 
-/** The outcome of writing the comment; `null` if it must be tried again later. Throws faults that are not the code host's. */
+/** The outcome of writing the comment; `null` if it must be tried again later. Throws only unexpected faults. */
 async function outcomeOf(
   deps: TaskCommentDeps,
   document: TaskCommentDocument,
@@ -134,7 +133,7 @@ async function write(
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
   const body = `${await taskCommentText(engines, document, of)}\n\n${markerOf(taskId)}`
-  // Changes that the task's document does not contain yet follow in the next round.
+  // Changes that the task's document does not contain yet are shown in the next round.
   const shows = Math.min(document.changedAt, of.version)
   if (document.commentId !== null) {
     await codeHost.editComment(token, repository, document.commentId, body)

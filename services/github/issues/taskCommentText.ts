@@ -35,7 +35,7 @@ export async function taskCommentText(
   })
 }
 
-/** The most pieces of a task's feedback, and the most messages of a turn, that are read to find the feedback that the turn works on. */
+/** How many of a turn's newest messages and of a task's newest pieces of feedback are compared. */
 const maxRead = 50
 
 async function feedbackOf(

@@ -19,13 +19,16 @@ import {
   type ReadingOf,
 } from './considerIssue.ts'
 
-/** The most issues of one project that are read in one round: `maxPassing` of those that are checked repeatedly, and `maxIssues` of all others. */
+/**
+ * The most issues that a round handles of each list of a project: `maxPassing` if the issues are only checked from time to time, `maxIssues`
+ * otherwise.
+ */
 export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Goes on to make tasks of accepted issues. While the project's owner has no room for more tasks, only a few of the issues are checked, from time to
- * time. An issue whose requesting person cannot be checked is also checked from time to time. Returns whether the issues wait for room.
+ * Goes on to make tasks of accepted issues. Tries again from time to time: an issue whose requester cannot be checked and, while the owner has no
+ * room for more tasks, a few of the issues. Returns whether the issues wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,
@@ -123,7 +126,7 @@ async function readAgain(
   return outcome
 }
 
-/** Runs the work on an issue, and ignores that it was deleted or moved after it was listed. */
+/** Runs the work on an issue. Withdraws the issue if it was deleted or moved meanwhile. */
 export async function unlessGone<Outcome>(
   deps: IssueReadingDeps,
   of: ReadingOf,

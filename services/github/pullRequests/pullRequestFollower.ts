@@ -1,6 +1,6 @@
 /**
  * Follows pull requests at the code host. Webhooks and elapsed time only hint at pull requests that may have changed; facts come only from reading
- * these at the code host. So the order of hints does not matter, and a thousand hints cause one reading.
+ * the pull requests. So the order of hints does not matter, and a thousand hints cause one reading.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
@@ -59,7 +59,7 @@ interface Rest {
   readonly until: number
   /** The number of failures in a row. */
   readonly failures: number
-  /** Whether the access itself was refused permanently. */
+  /** Whether the access itself was refused. No request with it is queued before `until`. */
   readonly isRefused: boolean
 }
 
@@ -73,7 +73,7 @@ interface Follower {
   readonly underWay: Set<Promise<void>>
   /** Calls `pump` as soon as an access may be used again. */
   readonly waking: Rounds
-  /** When the pull requests of a person with an open client, or of an open task, were last queued, by the id of the person or task. */
+  /** By id of a person with an open client, or of an open task: when their pull requests were last queued. */
   readonly lookedAt: Map<string, number>
   /** By task, the pull requests that are to be read again a little later. */
   readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
@@ -278,7 +278,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   queue.done(taken)
 }
 
-/** Returns those of `taken` that `holder` may still read. The others now need the access of another holder, and are queued again with it. */
+/** Returns the requests in `taken` that `holder` may still read. Queues the others again with their new access. */
 async function stillOf(
   { queue }: Follower,
   holder: string,
@@ -300,7 +300,7 @@ const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 
 /**
- * Reads the feedback on pull requests that were read, and queues a pull request again if more feedback is expected on it. A pull request whose
+ * Reads the feedback on the pull requests in `found`, and queues a pull request again if more feedback is expected on it. A pull request whose
  * feedback cannot be read does not stop the others. Throws faults that concern all pull requests.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {

@@ -5,7 +5,7 @@
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from '../access.ts'
 
-/** A pull request to read. */
+/** A task's pull request to read, and how to read it. */
 export interface ReadRequest {
   readonly taskId: string
   readonly number: number
@@ -22,14 +22,14 @@ export interface ReadQueue {
    * when the queue is full.
    */
   add(request: ReadRequest): boolean
-  /** The holders of the accesses with which the waiting pull requests are to be read. */
+  /** The holders whose access the waiting pull requests need. */
   holders(): ReadonlySet<string>
   /**
    * Takes at most `max` pull requests that one token of the holder can read. Pull requests that an installation reads by name must all be from one
    * repository. All of them count as being read until `done` is called.
    */
   take(holder: string, max: number): readonly ReadRequest[]
-  /** Says that these pull requests have been read. */
+  /** Marks these pull requests as read. */
   done(taken: readonly ReadRequest[]): void
   /** Whether nothing waits and nothing is being read. */
   isEmpty(): boolean

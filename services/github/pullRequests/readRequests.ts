@@ -16,7 +16,7 @@ export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
 const page = 200
 /** For a person who has the client open, the pull requests of this many newest tasks are read: as many as lists show. */
 const newestTasks = 50
-/** How many tasks are read that have the same pull request: several people may each have a task with it. */
+/** The most tasks with the same pull request that are read: several people may each have one. */
 const tasksOfOne = 20
 /** A closed pull request is followed for this time, in case it is reopened; after that, only webhooks report a reopening. */
 const closedFollowedMs = 14 * 24 * 3_600_000
@@ -31,7 +31,7 @@ export async function hinted(
   return requestsOf(deps, found)
 }
 
-/** The followed pull requests whose head is this commit, since a check names no pull request. */
+/** Requests for the followed pull requests whose head is this commit. A check may name only the commit. */
 export async function ofCommit(
   deps: RequestDeps,
   repositoryId: string,

@@ -32,7 +32,7 @@ export type ReadOutcome =
   | { readonly kind: 'refused' }
   | { readonly kind: 'wait'; readonly ms: number | undefined; readonly isLimit: boolean }
 
-/** A pull request that was read. */
+/** A request, and what was read for it. */
 export interface Found {
   readonly request: ReadRequest
   readonly reading: Extract<PullRequestReading, { kind: 'read' }>
@@ -97,7 +97,7 @@ async function ask(
     if (!(fault instanceof CodeHostFault)) throw fault
     const { kind, retryAfterMs } = fault
     if (access.kind === 'installation') {
-      // When the code host refuses the installation, this says nothing about the owners of the requested tasks.
+      // A refusal of the installation says nothing about the owners of the tasks.
       if (kind === 'unauthorized') {
         access.refused()
         return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }

@@ -1,7 +1,6 @@
 /**
- * The request that creates a task usually also records it on related tasks. If a crash has cut that request short, this completes the records: a task
- * that was created from another task is recorded on the other one, and an alternative that got a place in a comparison but was not created loses its
- * place.
+ * Completes what a crash cut short when a task was created: a task made from another task is recorded on that other task, and an alternative that was
+ * never created loses its place in the comparison. Usually the request that creates the task does this itself.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'

@@ -27,7 +27,7 @@ type RetryEngines = ReactorEngines &
     readonly codeHost: Pick<CodeHost, 'account'>
   }
 
-/** The pause is needed because the event of a new connection can arrive before its tokens are stored. */
+/** `burstPauseMs` is needed because a new connection's event can arrive before its tokens are stored. */
 const usualTimes: HintTimes = { burstPauseMs: 1_000, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 const foldTimeoutMs = 5_000
@@ -37,7 +37,7 @@ const newestTasks = 200
 /** The outcome for a person; `refused`: the code host does not accept their token. */
 type Outcome = 'done' | 'later' | 'refused'
 
-/** Retries updates until it is stopped. A person who connects to the code host while no process does this has to retry in the task. */
+/** Retries updates until it is stopped. A person who connects while no process runs this has to retry in the task. */
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,

@@ -23,7 +23,7 @@ export interface HintTimes {
   readonly minIntervalMs: number
 }
 
-/** Makes a collection of ids to read again, which has each id once, and at most `max` ids. */
+/** Makes a collection of at most `max` ids to read again, each id once. */
 export function hints({ burstPauseMs, minIntervalMs }: HintTimes, max: number): Hints {
   const due = new Map<string, number>()
   /** When each id was last read, in the order of these times. */

@@ -52,18 +52,18 @@ export type Behind = Find['after']
 
 /** One round of readings. */
 export interface Round<Project> {
-  /** Whether to end the round because the code host seems to be unavailable. */
+  /** Whether to end the round, because it was stopped or the code host seems to be unavailable. */
   isOver(): boolean
   /** Reads a project. `soon`: there is more to read; `later`: it could not be read for now. Throws EngineUnavailable. */
   read(project: Project): Promise<'done' | 'soon' | 'later'>
 }
 
-/** The readings of one kind, and the hints that cause them. */
+/** How one kind of data is read, and which hints cause a reading. */
 export interface Readings<Project extends OrderedDocument> {
   readonly times: ReadingTimes
   /** The message for the log when a reading failed. */
   readonly failed: string
-  /** Returns the repository, by its number, that a delivery hints at, or `all` if the delivery concerns all projects. */
+  /** Returns the number of the repository that a delivery hints at, or `all` if it concerns all projects. */
   readonly hintOf: (
     delivery: RecordedOf<DeliveryReceived>,
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
@@ -88,7 +88,7 @@ interface Running<Project extends OrderedDocument> {
   readonly hinted: Hints
   /** Projects that have to be read again. */
   readonly again: Retries
-  /** Runs the readings of hinted projects, and of those that have to be read again. */
+  /** Reads hinted projects, and projects that have to be read again. */
   readonly ofHinted: Rounds
   readonly ofAll: Rounds
   /** The earliest time at which hints may cause a reading of all projects, in ms of `performance.now`. */

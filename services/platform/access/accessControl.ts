@@ -52,7 +52,7 @@ const maxKept = 10_000
 
 interface Answer {
   readonly allowed: boolean
-  /** When the access was allowed or refused, in milliseconds of the clock. */
+  /** When the answer's validity began, in ms of the clock. Backdated in an outage, to check again sooner. */
   readonly since: number
   /** When the code host or the list last confirmed the access, in milliseconds of the clock. */
   readonly said: number

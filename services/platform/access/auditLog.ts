@@ -1,6 +1,6 @@
 /**
- * Records events that no other stream has, such as refused sign-ins, for the audit log. Actions that other streams record are shown in the audit log
- * without this.
+ * Records, for the audit log, events that no other stream has, such as refused sign-ins. Actions that other streams record appear in the audit log
+ * anyway.
  */
 import { audit, SignInRefused, type AuditEvent } from '#domain/audit.ts'
 import { Fault } from '#domain/kernel/errors.ts'

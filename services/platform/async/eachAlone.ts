@@ -1,4 +1,4 @@
-/** Works on many items in such a way that a failing one does not stop the others. */
+/** Works on many items without letting a failing one stop the others. */
 import type { Logger } from '../log.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 

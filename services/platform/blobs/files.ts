@@ -21,7 +21,7 @@ interface FileBlobs {
 export function openFileBlobs({ folder }: { folder: string }): Blobs {
   const halfWritten = join(folder, 'half-written')
   const blobs: FileBlobs = { folder, halfWritten, running: new Set(), closed: false }
-  // Checking a blob's age and acting on the result must not be interleaved. Locks in this process suffice, since only one process uses a data folder.
+  // Nothing may change a blob between the check of its age and its removal. Locks in this process suffice, since only one process uses a data folder.
   const serialized = serializeByKey()
   try {
     rmSync(halfWritten, { recursive: true, force: true })
@@ -114,7 +114,7 @@ async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise
   }
 }
 
-/** Lists blobs folder by folder, without `half-written`. It keeps at most 256 names in memory, apart from the blobs in the innermost folder. */
+/** Lists blobs folder by folder, without `half-written`. Keeps only one folder's names per level in memory. */
 async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> {
   const faults: unknown[] = []
   const namesIn = async (...path: string[]): Promise<readonly string[]> => {

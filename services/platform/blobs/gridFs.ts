@@ -1,6 +1,6 @@
 /**
  * Blobs in GridFS, https://www.mongodb.com/docs/manual/core/gridfs/: a blob's file has its hash as file name, so MongoDB's tools can read it. A file
- * is only added when all its chunks are stored; chunks without a file are found through their `Unfinished` entry.
+ * is added only after all its chunks; chunks without a file are found through their `Unfinished` entry.
  */
 import { createHash } from 'node:crypto'
 import { ObjectId } from 'mongodb'

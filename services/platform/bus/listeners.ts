@@ -4,7 +4,7 @@ import type { ReportFault } from '../ports/faults.ts'
 
 export interface Listeners extends Pick<Bus, 'subscribe'> {
   /**
-   * Returns a function that passes a message to those that listen to `topic` now, except to those that have unsubscribed by then. `undefined` when
+   * Returns a function that passes a message to the current listeners of `topic`, except those that have unsubscribed by then. `undefined` when
    * nobody listens.
    */
   tellingTo<T extends Topic>(topic: T): ((message: BusMessages[T]) => void) | undefined

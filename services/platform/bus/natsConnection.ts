@@ -153,7 +153,7 @@ async function followStatus(nats: Connected): Promise<void> {
   let told = ''
   for await (const status of nats.connection.status()) {
     const { type } = status
-    // Errors that belong to no call: a subject that the user may not use, or refused credentials, with which the driver tries again.
+    // Some errors belong to no call: a forbidden subject, or refused credentials, which the driver tries again.
     if (type === Events.Error) {
       const of = status.permissionContext
       const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
@@ -219,7 +219,7 @@ interface Address {
   readonly credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token' | 'tls'>
 }
 
-/** Parses addresses. The driver only gets hosts, since it does not read credentials from an address, and might print them. */
+/** Parses addresses. The driver gets only the hosts, since it reads no credentials from an address, and might print them. */
 function parseAddress(text: string): Address {
   const urls = text.split(',').map((each) => parseUrl(each.trim()))
   const named = urls.find(({ username }) => username !== '')

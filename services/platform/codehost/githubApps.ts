@@ -153,7 +153,7 @@ function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf
 interface SigningHost {
   readonly serverUrl: string
   hasKey(): Promise<boolean>
-  /** Returns an octokit that authenticates as the App. Throws `setup_required`. */
+  /** Returns octokit's calls about Apps, authenticated as the App. Throws `setup_required`. */
   asApp(): Promise<ReturnType<Requests['octokit']>['rest']['apps']>
 }
 

@@ -1,4 +1,4 @@
-/** GraphQL queries for data that REST does not offer, or only in many requests. If an answer has both data and errors, the data is used. */
+/** GraphQL queries for data that REST does not offer, or offers only in many requests. If an answer has both data and errors, the data is used. */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import {
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
-/** The amounts of data that can be requested, from most to least. A code host or token may refuse a whole request because of one part of it. */
+/** How much to read, from most to least. If a code host refuses a request because of one part, less is read. */
 export const readings = ['checks', 'reviews', 'state'] as const
 export type Reading = (typeof readings)[number]
 
@@ -55,7 +55,7 @@ const fieldsOf = (reading: Reading): string => `fragment shown on PullRequest {
   repository { databaseId nameWithOwner }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
 }`
 
-/** A query that reads pull requests by id, and further ones by number. It costs one point of the rate limit. */
+/** A query that reads pull requests by id, and `byNumber` more by number. Costs one point of the rate limit. */
 export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks'): string {
   const indexes = Array.from({ length: byNumber }, (_, index) => index)
   const variables = indexes.map(
@@ -122,7 +122,7 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** For how long it is known how much a token may read. Then the largest request is tried again, since the token may have more permissions by then. */
+/** How long the reader remembers how much a token may read. Then it tries the largest request again, since the token may have gained permissions. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 
@@ -338,7 +338,7 @@ export async function askGraphql(
   try {
     return { data: await octokit.graphql(query, variables), errors: [] }
   } catch (error) {
-    // Octokit throws HTTP errors; the errors of GraphQL are in the answer.
+    // GraphQL errors contain the answer; other errors do not.
     const partial = ErrorAnswer.safeParse(error)
     if (!partial.success) throw faultOf(error)
     const { data, errors, headers } = partial.data

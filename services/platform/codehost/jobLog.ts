@@ -1,9 +1,9 @@
-/** Reads the end of a job's log from a stream of any length, and finds where the failed step begins. */
+/** Reads the end of a job's log from a stream, and finds where the failed step begins. */
 import { StringDecoder } from 'node:string_decoder'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
-/** The number of bytes at the end of the log that are kept during the reading. */
+/** How many bytes of the log's end are kept during the reading. */
 const kept = 256 * 1_024
 const maxBytes = 1_024 * 1_024 * 1_024
 

@@ -121,7 +121,7 @@ export function requestsTo({
       if (allowance) left.set(holder, allowance)
       const pauseMs = pauseIn(url, response)
       if (pauseMs !== undefined) told(holder, pauseMs)
-      // An exhausted limit only blocks requests that count towards it.
+      // An exhausted limit blocks only the requests that count towards it.
       else if (allowance?.remaining === 0) told(counted, allowance.resetsAt - Date.now())
       return response
     }
@@ -133,7 +133,7 @@ export function requestsTo({
       log: silent,
       request: { fetch: fetchAs(holder) },
       retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
-      // The throttling plugin. Each holder has a queue. Instead of waiting there until a limit resets, requests fail and say how long to wait.
+      // The throttling plugin has a queue per holder. Instead of waiting there until a limit resets, requests fail and say how long to wait.
       throttle: {
         enabled: isPaced,
         id: `${apiUrl} ${holder}`,
@@ -203,7 +203,7 @@ function allowanceIn(headers: Headers): Allowance | undefined {
  * not exhausted. The pause is a minute when the host only says that requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
-  // A refusal has status 403 or 429, and 200 in GraphQL. With another status, `retry-after` is about the resource, or about an unavailable host.
+  // A refusal has status 403 or 429, or 200 in GraphQL. With another status, `retry-after` is about the resource, or about an unavailable host.
   const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined

@@ -1,4 +1,4 @@
-/** Adds the cause, which is a request or a job, to everything that commands and the log record for it. */
+/** Makes commands and the log record the request or job that caused an event. */
 import { randomUUID } from 'node:crypto'
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
@@ -12,7 +12,7 @@ export function commandsFrom(commands: Commands, origin: Origin): Commands {
   }
 }
 
-/** The log, whose appends record `origin` as the cause unless the caller gives another. */
+/** Returns a log whose appends record `origin` as their cause unless the caller gives another. */
 export function logFrom(log: EventLog, origin: Origin): EventLog {
   return {
     ...log,

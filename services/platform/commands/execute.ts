@@ -124,8 +124,8 @@ async function execute<State, Command, E extends DomainEvent>(
   cause: Cause,
   admit: Admit<E> | undefined,
 ): Promise<Executed<State>> {
-  // The cached state is tried first, without reading the log. If it is outdated, the append ends as a conflict; whatever appends nothing, or fails, is
-  // decided again on the newest state.
+  // Tries the cached state first, without reading the log. If it is outdated, the append ends as a conflict. A decision that appends nothing or is
+  // refused is made again on the newest state.
   let cached = cachedIn<State>(on, stream)
   for (let attempt = 1; attempt <= conflictAttempts; attempt += 1) {
     const tried = cached
@@ -141,7 +141,7 @@ async function execute<State, Command, E extends DomainEvent>(
     const append = () => on.log.append(stream, head, decision, cause)
     const appending = admit ? appendAdmitted(admit, decision, append) : append()
     const result = await appending.catch((fault: unknown) => {
-      // The newest state may have another reason, such as a deletion, or know that the command has already taken effect.
+      // Decides again: the newest state may give another reason, or show that the command has taken effect.
       if (tried && !(fault instanceof EngineUnavailable)) return outdated
       throw fault
     })
@@ -217,7 +217,7 @@ function advance<State, Command, E extends DomainEvent>(
   return after
 }
 
-/** Adds the ids of commands of people that took effect. Changes the map in place, since it belongs to the snapshot of one stream. */
+/** Adds the ids of people's commands that took effect. Changes the map in place, since it belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
     // Only people repeat commands. The thousands of reports of a run would displace people's commands from the map.

@@ -1,7 +1,7 @@
 /** Checks that involve several variables. Each fault is a sentence that begins with a variable's name. */
 import { serviceNames, withCommand, type ServiceName, type Variables } from './variables.ts'
 
-/** The services to run: all of them, unless some are named. The local code host only runs if GitHub is not configured. */
+/** The services to run: all of them, unless some are named. The local code host runs only if GitHub is not configured. */
 export function servicesOf(
   listed: string | undefined,
   codeHost: { readonly kind: 'local' | 'github' },

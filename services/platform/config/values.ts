@@ -22,7 +22,7 @@ export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
 })
 /** A PEM key, whose line breaks may be written as `\\n` in an environment file. */
 export const pem = z.string().transform((text) => text.replaceAll('\\n', '\n'))
-/** A private key in the format of ssh-keygen. It is only fully checked when used. */
+/** A private key in the format of ssh-keygen. It is fully checked only when it is used. */
 export const sshKey = pem.refine(
   (text) => /^-----BEGIN (?:OPENSSH |RSA |EC )?PRIVATE KEY-----\n/.test(text),
   {

@@ -38,7 +38,7 @@ export const serviceNames = [
 ] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** Services that always run in the same process as `command`, whether or not the operator names them. */
+/** Services that a process with `command` always runs too, whether or not the operator names them. */
 export const withCommand: readonly ServiceName[] = ['github', 'maintenance']
 
 /** The services as an operator names them, without those that always run with `command`. */
@@ -211,7 +211,7 @@ export const variables = {
     'an agent that produces no output for this long is stopped (900)',
   ],
   QUESTION_HOURS: [
-    // Timers of Node cannot wait longer than 25 days, which limits this number of hours.
+    // Timers of Node wait for at most 24.8 days, which limits this number of hours.
     count.min(1, { error: 'is at least 1' }).max(576, { error: 'is at most 576' }).default(24),
     'how long an agent waits for a person to answer it; its turn ends then, and an answer starts the next (24)',
   ],

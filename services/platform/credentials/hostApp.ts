@@ -29,7 +29,7 @@ interface HostAppDeps {
 }
 
 const scope = 'code-host-app'
-/** For how many ms an App, or the absence of an App, is cached. An existing App does not change, but an App may be created at any time. */
+/** How many ms an App, or its absence, is cached. An existing App does not change, but an App may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {

@@ -80,7 +80,7 @@ interface InstallationsDeps {
 
 /** Caches installations and tokens in memory, until the returned object is closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
-  /** The kind of call for which the App's key was last refused; `undefined` once a call of this kind has succeeded. */
+  /** The kind of call for which the App's key was last refused; `undefined` once such a call, or one for a token, has succeeded. */
   let keyRefusedFor: 'list' | 'token' | undefined
   let known: { readonly found: Promise<readonly Installation[]>; readonly at: number } | undefined
   const forget = () => void (known = undefined)

@@ -1,4 +1,4 @@
-/** The keys for models that people and projects bring, stored in the vault only, each with everything that decides how it is used. */
+/** The model keys of people and projects, stored only in the vault, each with everything that decides how it is used. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { keyKinds, keyProviders, type KeyProvider } from '#domain/agentKeys.ts'
@@ -121,8 +121,8 @@ export const leadsInside =
   "This address leads to the server's own machine or into a private network. The operator of the server can allow such addresses, in numbers, with PRIVATE_EGRESS=1."
 
 /**
- * Why a project's key may not be sent to an address, in a sentence. As for the hosts of sandboxes, an address in this machine or a private network
- * must be numeric and allowed by the operator. Names are checked when they are resolved.
+ * Why a project's key may not be sent to an address, in a sentence; `undefined` when it may. An address in this machine or a private network must be
+ * numeric and allowed by the operator, as for sandboxes. Names are checked when they are resolved.
  */
 export function addressFault(
   baseUrl: string,
@@ -136,7 +136,7 @@ export function addressFault(
   return protocol === 'https:' ? undefined : 'Enter an https address: without TLS, others could read the key.'
 }
 
-/** Whether an address is numeric and outside of the public network. */
+/** Whether an address is `localhost`, or numeric and outside of the public network. */
 export function isInNumbers(baseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return isLoopback(host) || (isIP(host) !== 0 && reachOf(host) !== 'public')

@@ -19,7 +19,7 @@ export interface Hashing {
 }
 
 export interface Passwords {
-  /** Runs `work`, which hashes. Only a few pieces of work run at once, in order. Throws `rate_limited` when too many wait. */
+  /** Runs `work`, which may hash. Only a few pieces of work run at once, in order. Throws `rate_limited` when too many wait. */
   limited<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
 }
 

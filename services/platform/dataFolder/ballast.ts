@@ -46,7 +46,7 @@ export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   return state.size > 0 && state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
 }
 
-/** The size of the ballast in this folder, in bytes: none in a file system in memory, where it would only take memory. */
+/** The size of the ballast in this folder, in bytes; 0 in a file system in memory, where it would take memory. */
 function ballastBytesIn(folder: string): number {
   const { blocks, bsize, type } = statfsSync(folder)
   return type === tmpfsMagic ? 0 : ballastBytes(blocks * bsize)

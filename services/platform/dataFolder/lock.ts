@@ -20,7 +20,7 @@ export function holdDataFolder(folder: string): () => void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const trial = join(folder, '.writable')
     writeFileSync(trial, '', { mode: 0o600 })
-    // A new lock gets this mode, because the journal of the lock gets the same mode. An existing lock is not opened, because closing it would release
+    // A new lock file gets this mode, because its journal gets the same mode. An existing lock file is not opened, because closing it would release
     // the lock.
     if (!existsSync(lock)) writeFileSync(lock, '', { mode: 0o600 })
     // Existing paths may be accessible to other users of the machine, so their mode is changed too.

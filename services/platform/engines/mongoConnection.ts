@@ -65,7 +65,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   try {
     await connected(client, { name, onWaiting, signal }, async () => {
       await client.connect()
-      // This query needs permissions, which connecting does not. So it shows whether the user has them.
+      // Unlike connecting, this query needs permissions, so it shows whether the user has them.
       await within(timeoutMs, db.collection('checkpoints').findOne(), () => new Late(timeoutMs))
     })
   } catch (fault) {

@@ -1,6 +1,6 @@
 /**
- * The log as services use it. Appended events get their content encrypted and their hash chained, and events are decrypted when they are read.
- * `append` always names the exact revision that it builds on.
+ * The log as services use it: encrypts and chains the events that are appended, and decrypts those that are read. `append` always names the exact
+ * revision that it builds on.
  */
 import { randomUUID } from 'node:crypto'
 import { backOff, retry } from '#platform/async/retry.ts'

@@ -59,7 +59,7 @@ export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logg
   }
 }
 
-/** Passes text to the listeners in this process without encrypting it, since it leaves the process nowhere. */
+/** Passes text to the listeners in this process, unencrypted, since it never leaves the process. */
 function wordsWithinProcess(logger: Logger): LiveWords {
   const listeners = new Set<Parameters<LiveWords['hear']>>()
   return {

@@ -25,7 +25,7 @@ export interface KnowsIdentity {
 
 const actor = { kind: 'system', service: 'log' } as const
 const page = 1_000
-/** Stands for the log's identity when no place stores this identity any more. No real log has it. */
+/** Stands for the log's identity when it is stored nowhere any more. No real log has it. */
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
 /**

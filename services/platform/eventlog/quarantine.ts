@@ -124,8 +124,8 @@ function shownOf(record: LogRecord): string {
 }
 
 /**
- * Releases the stream if all of it can be read and is as recorded; the projector then rebuilds its documents. The first line says what was done; `ok`
- * is false when nothing changed.
+ * Releases the stream if all of it can be read and is as recorded; the projector then rebuilds its documents. `line` says what was done; `ok` is
+ * false when nothing changed.
  */
 export async function releaseFlawed(
   store: Store,

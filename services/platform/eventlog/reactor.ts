@@ -17,9 +17,9 @@ export interface ReactorEngines {
 }
 
 export interface Reaction {
-  /** Names of the marks. Without marks, each start begins at the end of the log. */
+  /** Names of the marks. Without marks, each start begins at `from`. */
   readonly marks?: readonly string[]
-  /** Where to begin while there is no mark yet. */
+  /** Where to begin when there is no mark. */
   readonly from: 'beginning' | 'head'
   readonly filter: EventFilter
   /** The most events that are passed to `handle` at once. */

@@ -62,7 +62,7 @@ export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefin
 /** Whether the key of the scope was destroyed. */
 export async function isErased(vault: Pick<Vault, 'open'>, scope: string): Promise<boolean> {
   try {
-    // An empty text is never valid ciphertext, so this only succeeds when the key was destroyed.
+    // An empty text is never valid ciphertext, so this succeeds only when the key was destroyed.
     return (await vault.open(scope, 'blob', new Uint8Array(0))) === undefined
   } catch (fault) {
     if (fault instanceof CannotOpen) return false

@@ -1,5 +1,5 @@
 /**
- * The event store on EventStoreDB. The whole process shares one client, or two in a cluster. Every wait is limited, and no fault contains the
+ * The event store on EventStoreDB. The whole process shares one client, or two in a cluster. Every call has a time limit, and no fault contains the
  * password.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -61,8 +61,8 @@ interface Connected {
   readonly shown: Shown
   readonly credentials: NonNullable<BaseOptions['credentials']>
   /**
-   * The options of all calls. They have credentials, because the library then makes a call of its own for each append. Without credentials, the
-   * library would send all appends over one call that never times out. A fault of this call would reject other appends and then end the process.
+   * The options of all calls. With credentials, the library makes a call of its own for each append. Without them, it would send all appends over one
+   * call that never times out, and whose fault would reject other appends and then end the process.
    */
   readonly base: BaseOptions
   readonly askServer: ReturnType<typeof callsTo>

@@ -1,4 +1,4 @@
-/** Parses the address of EventStoreDB, so that the password is only used in calls. */
+/** Parses the address of EventStoreDB, so that the password is used only in calls. */
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { UnusableEngine } from '../ports/faults.ts'
 
@@ -36,8 +36,8 @@ export function eventStoreDbAddress(url: string): EventStoreDbAddress {
 }
 
 /**
- * The library's client, which connects on its first call. In a cluster it chooses a node of the kind `preferred`. If the address prefers another
- * kind, it does not choose followers. Throws `UnusableEngine` for an invalid address.
+ * The library's client, which connects on its first call. In a cluster it chooses a node of the kind `preferred`. A preference in the address
+ * replaces `follower`. Throws `UnusableEngine` for an invalid address.
  */
 export function eventStoreDbClient(
   { connectionString, isCluster }: EventStoreDbAddress,

@@ -18,7 +18,7 @@ import { openSqlite, type SqlValue } from '../engines/sqlite.ts'
 import { checkRevisions, largestRecordBytes, recordOfText } from './storedRecord.ts'
 import { follow, type Batch, type Follower } from './catchUpSubscription.ts'
 
-/** Files of an earlier format than this one are no longer supported. */
+/** Files of an earlier format than this one are not supported. */
 const firstFormat = 4
 const formats = [
   // There is no index on ids. An id is compared only when an append is repeated, and its row is then found by stream and revision. An index on random

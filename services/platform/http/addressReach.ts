@@ -34,7 +34,7 @@ export class LeadsInside extends Error {
   override readonly name = 'LeadsInside'
 }
 
-/** Resolves names for connections that may only go to public addresses. */
+/** Resolves names for connections that may go only to public addresses. */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (fault, found) => {
     if (fault) return done(fault, [])

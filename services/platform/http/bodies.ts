@@ -1,6 +1,6 @@
 /**
- * Limits on request bodies while they are received: on the memory per sender and in total, and on their slowness. A body reserves the size that it
- * announces when it begins.
+ * Limits the memory of request bodies, per sender and in total, and refuses bodies that arrive too slowly. A body reserves the size that it announces
+ * when it begins.
  */
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -144,7 +144,7 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
 }
 
 interface ReservedBytes {
-  /** Reserves this many bytes, if fewer are reserved. If there is no room, returns the fault and reserves nothing. */
+  /** Reserves this many bytes, if fewer are reserved. If there is no room, returns the fault and releases all. */
   growTo(bytes: number): Fault | undefined
   release(): void
   /** Releases the reservation except for `bytes` bytes, which stay reserved until they have probably been garbage-collected. */

@@ -12,7 +12,7 @@ export interface Rule {
   readonly mayBeInside: boolean
   /** Whether the host may lead into a private network, though not to this machine. */
   readonly mayBePrivate?: true
-  /** If set, only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, whose content nobody could inspect. */
+  /** If set, only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnels, since nobody could inspect them. */
   readonly gitOf?: readonly string[]
 }
 

@@ -22,7 +22,9 @@ const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'disk_full',
 ])
 
-/** Responds to faults with `{error, code, field?, requestId}`. Any other error is logged in full, and the response has no details. */
+/**
+ * Responds to faults with `{error, code, field?, current?, requestId}`. For any other error, the response has no details, and the log has them all.
+ */
 export function faultResponses(log: Logger, fresh: () => string): Middleware {
   return async (context, next) => {
     if (requestIdOf(context) === undefined) nameRequest(context, fresh())

@@ -42,7 +42,7 @@ export async function signedIn(
   return person
 }
 
-/** Requires an administrator. */
+/** Requires an administrator of this server. Throws `forbidden`. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },
@@ -54,7 +54,7 @@ export async function administrator(
 
 const freshTimeoutMs = 2_000
 
-/** Delays a read until the read models contain everything up to `minPosition`. */
+/** Delays a read until the read models contain `minPosition`. Throws `timeout` after 2 seconds. */
 export async function fresh(
   request: { readonly query: { readonly minPosition?: Position | undefined } },
   { projected }: { readonly projected: Projected },

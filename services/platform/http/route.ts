@@ -19,7 +19,7 @@ export interface CallRequest<C extends AnyCall> {
   readonly body: BodyOf<C>
   /** The session of the bearer token; `null` without a valid one. */
   readonly identity: Identity | null
-  /** The UUID of this write, derived from `Idempotency-Key` and the person, or a new one. */
+  /** The UUID of this write, derived from `Idempotency-Key`, person and address, or a new one. */
   readonly commandId: string
   /** The id of this request, which becomes the correlation id of everything that the request causes. */
   readonly requestId: string
@@ -181,7 +181,10 @@ function commandIdOf(key: string, { userId }: Identity, address: string): string
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
 }
 
-/** The validated input of a call. `authorize` is called first, so that people who may not make the call get no errors about the input. */
+/**
+ * The validated input of a call. If it is invalid, calls `authorize` before it throws, so that people who may not make the call get no errors about
+ * the input.
+ */
 async function inputOf(call: AnyCall, context: Context, authorize: () => Promise<void>) {
   try {
     return {

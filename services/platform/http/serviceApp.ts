@@ -62,7 +62,7 @@ export async function startServiceApp(
   return { port, stop: () => drain(http, { drainMs, sweepMs }) }
 }
 
-/** Only lets requests pass that have a token for the called service, and uses the identity in that token. */
+/** Lets only requests with a token for the called service pass, and uses the identity in that token. */
 function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceTokens): Middleware {
   return async (context, next) => {
     const callee = calleeOf(context.method)

@@ -1,6 +1,6 @@
 /**
- * Addresses of images and artifacts. Each address gives access to one image or artifact, for a quarter of an hour at most. The address contains,
- * encrypted, everything that is needed to open the image or artifact. So no read model is queried, and no file name appears in logs of addresses.
+ * Addresses of images and artifacts. Each gives access to one of them for a quarter of an hour at most, and contains, encrypted, everything that is
+ * needed to open it. So no read model is queried, and no file name appears in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'

@@ -21,7 +21,7 @@ export interface FairShare {
   offered(job: Offered, behind: number, now: number): Verdict
   /** A taken job has ended or waits, so its slot is free. */
   ended(person: string): void
-  /** A job that had given up its slot while it waited continues, and takes a slot again. */
+  /** A job that gave up its slot for a wait goes on, and takes a slot again. */
   goesOn(person: string): void
   /** Polling begins again after a pause. Jobs that were put back do not expire during the pause. */
   asksAgain(now: number): void
@@ -29,7 +29,7 @@ export interface FairShare {
 
 /**
  * Jobs of one person that were put back are offered again one by one, this long after each other. So a free slot gets a job after at most this time.
- * There is no maximum for the delay of a job: all jobs with the maximum would be offered at once, again and again.
+ * A job's delay has no maximum: otherwise all jobs with that delay would be offered at once, again and again.
  */
 const stepMs = 100
 /**

@@ -30,7 +30,7 @@ export const fresh: JobRecord = { state: 'queued', attempt: 0, delivered: 0, cla
 
 /** Reads and writes records. `timeoutMs` limits the wait for an answer. */
 export interface JobRecords {
-  /** The record of a job; `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
+  /** The record of a job; `undefined` for a job that was never put, or whose record was not written for 7 days. */
   read(id: string, timeoutMs?: number): Promise<Read | undefined>
   /** Replaces the record that was read at `revision` (0: there was none). Returns the new revision, or `conflict` when another write came first. */
   write(id: string, record: JobRecord, revision: number, timeoutMs?: number): Promise<number | 'conflict'>

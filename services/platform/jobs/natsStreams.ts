@@ -55,10 +55,7 @@ export interface Streams {
 /** How long a worker may take to claim a delivery before NATS delivers the message to another worker. */
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/**
- * How often the creation of a stream is tried. A stream may be removed while it is being created. If it is removed again, somebody does that on
- * purpose.
- */
+/** How often a call is tried. Its stream may be removed just after it was created. If that happens again, somebody does it on purpose. */
 const maxAttempts = 2
 const retryPauseMs = 1_000
 const readyMs = 2_000

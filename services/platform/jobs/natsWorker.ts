@@ -1,4 +1,4 @@
-/** A worker, which requests jobs of a kind from NATS while it has free slots, and runs each under its lease. */
+/** A worker that requests jobs of a kind from NATS while it has free slots, and runs each under its lease. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createInbox, nanos, type Msg } from 'nats'

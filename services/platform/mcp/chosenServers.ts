@@ -10,7 +10,7 @@ export interface McpOwner {
   readonly id: string
 }
 
-/** The servers as they are recorded in the log. */
+/** The servers as recorded in the log; none when the owner no longer exists. */
 export async function chosenServers(
   commands: Pick<Commands, 'load'>,
   { of, id }: McpOwner,

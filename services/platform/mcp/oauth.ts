@@ -158,7 +158,7 @@ export function mcpOAuth(network: McpNetwork, now: () => Date, withinMs = discov
 
 const unusable = 'The authorization server gave an answer that cannot be used.'
 
-/** The codes of refusals that another attempt does not change. */
+/** The error codes after which another attempt would fail too. */
 const endings = /^(invalid_grant|invalid_client|unauthorized_client)$/
 
 /** Converts faults of the protocol to sentences, as the faults themselves may hold tokens. */
@@ -205,7 +205,10 @@ async function withoutIdToken(response: Response): Promise<Response> {
   return new Response(JSON.stringify({ ...body.data, id_token: undefined }), response)
 }
 
-/** Sends requests in the same way as to MCP servers: to allowed addresses, without following redirects, within limits; and only with TLS. */
+/**
+ * Sends requests in the same way as to MCP servers: to allowed addresses, without following redirects, within limits; and only to addresses that
+ * `refuseInsecure` accepts.
+ */
 function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
   return async (address, { method, headers, body }) => {
     refuseInsecure(address)
@@ -237,7 +240,10 @@ function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
   }
 }
 
-/** Throws for an address without TLS. Also checks the address of the sign-in page, to which a browser is sent: that address must not be a script. */
+/**
+ * Throws for an address without TLS, except a private one in numbers. A browser opens the address of the sign-in page, so it must not be a script
+ * either.
+ */
 function refuseInsecure(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isInNumbers(address))) return

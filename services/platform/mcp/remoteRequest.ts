@@ -116,7 +116,7 @@ const bearer = (token = ''): Credential => ({ name: 'authorization', value: `Bea
 export const messageBytes = 4 * 1024 * 1024
 export const tooLarge = 'It sent a message of more than 4 MiB.'
 
-/** The whole of an answer that is not streamed. Throws `McpFault` beyond 4 MiB. */
+/** The whole text of an answer that is no stream. Throws `McpFault` beyond 4 MiB. */
 export async function wholeText(response: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

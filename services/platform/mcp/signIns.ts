@@ -1,4 +1,4 @@
-/** Sign-ins at remote MCP servers. Their tokens are in the vault only, and are renewed by one process at a time. */
+/** Sign-ins at remote MCP servers. The tokens are only in the vault. One process at a time renews them. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import * as oauth from 'oauth4webapi'
@@ -21,7 +21,7 @@ const Place = z.object({
   id: z.string(),
   serverId: z.string(),
   name: z.string(),
-  /** The only address to which the tokens are sent. */
+  /** The server's address, the only one at which the access token is used. */
   url: z.string(),
 })
 /** An MCP server at which a project or a person signs in. */
@@ -55,8 +55,8 @@ interface By {
 
 export interface McpSignIns {
   /**
-   * Starts a sign-in, which replaces the last sign-in that the person has started. Returns the address of the page where the person continues. Throws
-   * `mcp_sign_in_failed`.
+   * Starts a sign-in, which replaces the one that the person started before and did not finish. Returns the address of the page where the person
+   * continues. Throws `mcp_sign_in_failed`.
    */
   begin(
     place: Place,
@@ -64,15 +64,17 @@ export interface McpSignIns {
     client: { readonly clientId: string | null; readonly redirectUri: string },
   ): Promise<string>
   /**
-   * The sign-in that the person started in this session, found by the `query` with which the authorization server sent the browser back. It is
-   * returned only once. Throws `mcp_sign_in_failed`.
+   * The sign-in that the person started in this session, identified by the `query` of the authorization server's redirect. It is returned only once.
+   * Throws `mcp_sign_in_failed`.
    */
   begun(by: By, query: URLSearchParams): Promise<Begun>
-  /** Gets the tokens, and stores them. Throws `mcp_sign_in_failed`. */
+  /** Gets and stores tokens. Throws `mcp_sign_in_failed`, or `not_found` if the owner's key was destroyed. */
   complete(begun: Begun, query: URLSearchParams): Promise<void>
-  /** The states of these servers' sign-ins. */
+  /** The states of the owner's sign-ins. Servers without a sign-in are left out. */
   shown(owner: string, servers: readonly McpServer[]): Promise<McpSignIn[]>
-  /** A token that is valid for at least a minute, and is not the token `refused`, which the server no longer accepts. Throws `McpFault`. */
+  /**
+   * A token that is valid for at least a minute. `refused` is a token that the server no longer accepts; it is not returned again. Throws `McpFault`.
+   */
   token(place: Omit<Place, 'of'>, refused?: string): Promise<string>
   /** Deletes the tokens, and revokes them if the server supports that. */
   end(owner: string, serverId: string): Promise<void>
@@ -98,7 +100,7 @@ const keptIn = (vault: Services['vault']) => ({
     vault.putSecret(mcpScope(owner), nameOf(serverId), JSON.stringify(signIn)),
 })
 
-/** Returns tokens, and renews them. A refresh token may work only once, so one process uses it at a time. */
+/** Makes `McpSignIns.token`. A refresh token may work only once, so one process at a time renews a sign-in. */
 function renewing(
   { vault, leases, clock }: Services,
   { refresh, revoke }: Pick<OAuth, 'refresh' | 'revoke'>,
@@ -154,7 +156,7 @@ function renewing(
 /** How long to wait for the authorization server: less than the 30 seconds after which the person's own request is cut off. */
 const revokeWithinMs = 5_000
 
-/** Revokes tokens that are no longer kept, whatever the authorization server answers. */
+/** Revokes tokens that are no longer kept. If the authorization server refuses, nothing happens. */
 const revoked = (revoke: OAuth['revoke'], provider: Provider, { refresh, access }: Tokens) =>
   withinOr(
     revokeWithinMs,

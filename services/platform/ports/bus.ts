@@ -24,7 +24,7 @@ export const messages = {
   projected: z.object({ projection: z.string(), position: Position }),
   /**
    * A runner's heartbeat, sent every second: notices about how agents run on it, the agents that it can run (empty while it is still finding out),
-   * and the ids of its running jobs. One that is leaving takes no more jobs, so others may take the next jobs of its tasks.
+   * and the ids of its running jobs. A runner that is leaving takes no more jobs, so others may take the next jobs of its tasks.
    */
   runner: z.object({
     runnerId: z.string(),

@@ -125,15 +125,15 @@ export function writeOrFind<Written>(
 
 export interface HostBranch {
   readonly commit: string
-  /** The git tree of that commit. */
+  /** The object id of the commit's git tree. */
   readonly tree: string
 }
 
 export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /**
-   * The address of the host's page on which a person authorizes us. Like all of sign-in, throws `setup_required` while there is no App. `origin` is
-   * our address in the person's browser, so that they return to the same loopback name; `codeChallenge` is PKCE's S256; `anotherAccount` lets them
-   * choose an account even if they are signed in.
+   * The address of the host's page on which a person authorizes us. Like every sign-in call, it throws `setup_required` while there is no App.
+   * `origin` is our address in the person's browser, so that they return to the same loopback name; `codeChallenge` is PKCE's S256; `anotherAccount`
+   * lets them choose an account even if they are signed in.
    */
   authorizeUrl(request: {
     state: string
@@ -144,7 +144,10 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   }): Promise<string>
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
-  /** Withdraws the person's authorization, so that all their tokens become invalid. Does nothing when the host no longer knows the token. */
+  /**
+   * Withdraws the person's authorization, so that all their tokens become invalid. Does nothing for `ownToken`, and when the host no longer knows the
+   * token.
+   */
   revoke(accessToken: string): Promise<void>
   account(accessToken: string): Promise<HostAccount>
   /** The scopes of a token, such as `repo`; `null` when the host lists none, as for fine-grained tokens. */
@@ -153,8 +156,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
   /**
-   * The organization's id if the token's owner is a member of it and, when a team is named (by slug), of that team. `undefined` when they are not,
-   * were only invited, or cannot see it. `login` is the owner's login.
+   * The organization's id if the token's owner is a member of the organization and, if `team` (a slug) is not `null`, of that team. `undefined` when
+   * they are not, were only invited, or the host does not show the membership. `login` is the owner's login.
    */
   membership(
     accessToken: string,
@@ -233,7 +236,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   throwIfRateLimited(accessToken: string): void
   /** Records that git was refused because of a rate limit: the token's holder then waits for a minute. Returns the fault to report. */
   recordGitRateLimit(accessToken: string): CodeHostFault
-  /** The token that this server uses instead of an App. Only its owner can sign in. */
+  /** The token that this server uses instead of an App. Only the token's owner can sign in. */
   readonly ownToken?: string
   /** The pages on which a person installs and manages the App. Throws `setup_required` while there is no App. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>

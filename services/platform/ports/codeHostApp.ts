@@ -97,8 +97,8 @@ export interface RateLimit {
 }
 
 /**
- * The code host's data about the App itself. Calls without a token sign with the App's key, and throw `setup_required` when there is no App or no
- * key. All throw CodeHostFault. Tested by `tests/contracts/codeHost.apps.spec.ts`.
+ * The code host's data about the App itself. Calls that sign with the App's key throw `setup_required` when there is no App or no key. Calls to the
+ * host throw CodeHostFault. Tested by `tests/contracts/codeHost.apps.spec.ts`.
  */
 export interface CodeHostApps {
   /**

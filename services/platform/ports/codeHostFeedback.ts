@@ -25,7 +25,7 @@ export interface HostReview extends HostWords {
   readonly commit: string | null
 }
 
-/** A comment on lines, which is always part of a review. */
+/** A review comment on lines of a file or, if `line` is `null`, on the whole file. */
 export interface HostLineComment extends HostWords {
   readonly reviewId: string | null
   /** The id of the first comment in the thread, which may be this comment. */
@@ -39,7 +39,7 @@ export interface HostLineComment extends HostWords {
 
 /** A comment on the pull request as a whole. */
 export interface HostComment extends HostWords {
-  /** Whether the comment was written with a token of our own App, which may belong to a person. */
+  /** Whether the comment was written through our App, be it with the App's own token or a person's. */
   readonly isByOurApp: boolean
 }
 

@@ -16,7 +16,7 @@ export interface HostIssue {
   readonly updatedAt: string
 }
 
-/** The last edit of a text; `by` is `null` when the account no longer exists. */
+/** The last edit of a text; `by` is `null` when the account is unknown. */
 export interface HostEdit {
   readonly at: string
   readonly by: HostAuthor | null

@@ -1,7 +1,6 @@
 /**
  * The log: events are appended once, in order, and never changed. Tested by `tests/contracts/eventStore.spec.ts`, which every adapter must pass. A
- * disk or a person may damage what is stored: reads return such a record as a `DamagedRecord` in its place and continue, and the reader quarantines
- * the stream of that record.
+ * disk or a person may damage a stored record. Reads return a `DamagedRecord` in its place and continue, and the reader quarantines its stream.
  */
 import type { DamageReason, Position, StoredEvent } from '#domain/kernel/event.ts'
 
@@ -80,7 +79,7 @@ export function matches(
   )
 }
 
-/** Handles `events`. Up to the position `upTo`, each record that matches the filter comes in this call or came in an earlier call. */
+/** Handles `events`. With this call, all matching records up to the position `upTo` have been delivered. */
 export type HandleEvents = (events: readonly LogRecord[], upTo: Position) => Promise<void>
 
 /** A running subscription. `stop` resolves once no handler is running. */
@@ -100,7 +99,10 @@ export interface EventStore {
    * throws `RemovedStream` when all of them were removed.
    */
   readStream(stream: string, read: ReadStream): Promise<readonly LogRecord[]>
-  /** The first `limit` events of all streams that have `position > after` and match the filter, in position order; `null` begins at the beginning. */
+  /**
+   * The first `limit` events of all streams that have `position > after` and match the filter, in position order; `null` starts at the beginning of
+   * the log.
+   */
   readAll(after: Position | null, limit: number, wanted?: EventFilter): Promise<readonly LogRecord[]>
   /** The position of the last event in the log, or `null` when it is empty. */
   head(): Promise<Position | null>

@@ -1,7 +1,8 @@
 /**
- * A durable work queue. A job is delivered to one worker at a time, again when its lease expires, and is removed when it is acknowledged. Slots are
- * shared fairly: nobody gets all slots of a worker. The next job is a job of the person with the fewest running jobs. Among several such people, the
- * person who was served longest ago comes first, as far as the queue knows. Tested by `tests/contracts/jobs.spec.ts`.
+ * A durable work queue. A job is delivered to one worker at a time. It is delivered again when its lease expires, and removed when it is
+ * acknowledged. Slots are shared fairly: nobody gets all slots of a worker that has several. The next job is a job of the person with the fewest
+ * running jobs. Among several such people, the person who was served longest ago comes first, as far as the queue knows. Tested by
+ * `tests/contracts/jobs.spec.ts`.
  */
 
 import type { Position } from '#domain/kernel/event.ts'
@@ -60,7 +61,10 @@ export interface Jobs {
     options: { concurrency: number; leaseMs: number },
     handle: (delivery: Delivery) => Promise<void>,
   ): Worker
-  /** The state of a job; `undefined` when it was never put, or was done more than 7 days ago. */
+  /**
+   * The state of a job; `undefined` when it was never put or was done more than 7 days ago, and for some queues also when it was rejected that long
+   * ago.
+   */
   stateOf(id: string): Promise<JobState | undefined>
   /** Stores the position up to which the log was turned into jobs. The mark is lost only together with the queue. */
   mark(name: string, position: Position): Promise<void>

@@ -62,14 +62,14 @@ const Build = z
     generations: Generations,
     begunAt: z.string(),
     events: z.number(),
-    /** The position that the rebuild has reached, and the end of the log when it began; `null` for none. */
+    /** The position that the rebuild has reached; `head` is the end of the log when it began. Both are `null` if there is none. */
     position: z.string().nullable(),
     head: z.string().nullable(),
   })
   .readonly()
 export type Build = z.infer<typeof Build>
 
-/** The state of all read models. A writer must pass the `revision` of the catalog that it read. */
+/** The state of all read models. A new catalog has the `revision` of the catalog that it replaces, plus 1. */
 export const Catalog = z
   .object({
     revision: z.int(),

@@ -1,5 +1,5 @@
 /**
- * Remote calls to any process that can respond. They change nothing that is recorded, and get a response at once or never. Tested by
+ * Remote calls to any process that can respond. Calls are not stored, so a call that no process receives is lost. Tested by
  * `tests/contracts/rpc.spec.ts`.
  */
 import { z } from 'zod'
@@ -15,7 +15,10 @@ import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
-/** Names the commit from which the task began, or else `branch` as last fetched. If both are `null`, this is the repository's default branch. */
+/**
+ * The commit from which the task began or, if there is no task or its commit is unknown, `branch` as last fetched. A `branch` of `null` means the
+ * default branch.
+ */
 const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.string().nullable() })
 
 /** All calls, with the schemas of their requests and responses. Both are small: large data is put into a blob. */
@@ -108,8 +111,8 @@ export const rpcCalls = {
     response: z.object({ kind: z.enum(['begun', 'left']) }),
   },
   /**
-   * Asks all runners to prepare a new environment of a project. The response comes from the first runner that answers. `position` is the position
-   * of the event that records the beginning. The caller has checked access to the project.
+   * Asks all runners to prepare a new environment of a project. The response comes from the first runner that answers. `position` is that of the
+   * event that records the beginning of the work. The caller has checked access to the project.
    */
   rebuildEnvironment: {
     request: project,
@@ -198,8 +201,8 @@ export const rpcCalls = {
     ]),
   },
   /**
-   * What a person does with a shell. `input` is encrypted under the task's key. Answered by the runner that has the shell, once the shell has taken
-   * the input.
+   * A person's use of a shell: input, a new size, or closing it. `sealed` is the input, encrypted under the task's key. Answered by the runner that
+   * has the shell, once the shell has taken the input.
    */
   useShell: {
     request: z.object({
@@ -231,8 +234,8 @@ export type RpcResponse<N extends RpcName> = RpcTypes[N]['response']
 
 export interface Rpc {
   /**
-   * Handles calls of this name until the returned function is called. A handler that returns `undefined` leaves the call to other processes, as does
-   * a handler that throws, whose fault is reported.
+   * Handles calls of this name until the returned function is called. A handler that returns `undefined` or throws leaves the call to other
+   * processes. Thrown faults are reported.
    */
   handle<N extends RpcName>(
     name: N,

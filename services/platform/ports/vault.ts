@@ -15,7 +15,7 @@ export interface Vault {
    * and `KeyMissing` when the scope has no key.
    */
   open(scope: string, context: string, sealed: Uint8Array): Promise<Uint8Array | undefined>
-  /** Like `open` for pieces of one scope, in their order, except that a piece that was changed gives its `CannotOpen` instead of throwing it. */
+  /** Opens pieces of one scope, in their order. Unlike `open`, it returns the `CannotOpen` of a changed piece in its place. */
   openAll(scope: string, pieces: readonly SealedPiece[]): Promise<readonly Opened[]>
   /** Destroys the scope's key and its secrets permanently. */
   destroy(scope: string): Promise<void>
@@ -39,7 +39,7 @@ export interface SealedPiece {
   readonly sealed: Uint8Array
 }
 
-/** The plaintext of a piece; `undefined` when its key was destroyed. */
+/** The plaintext of a piece; `undefined` when its key was destroyed; the fault when the piece was changed. */
 export type Opened = Uint8Array | undefined | CannotOpen
 
 /** A data key, wrapped by the master key (`name` is `null`), or a secret, sealed under its scope's data key. A destroyed key is `null`. */

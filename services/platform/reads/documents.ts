@@ -76,7 +76,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
       const events = await log
         .read(stream, version + 1, Math.min(readBatch, head.revision - version))
         .catch((fault: unknown) => {
-          // Shows the documents up to the unreadable event; nothing can be appended to the stream any more.
+          // Returns the document up to the unreadable event. Nothing can be appended to this stream.
           if (fault instanceof UnreadableEvent) return []
           throw fault
         })
@@ -115,7 +115,7 @@ function typed<D extends ViewDocument>(document: Document): D {
   return document as unknown as D
 }
 
-/** The ids of those stored documents of a view that the event removes. */
+/** The ids of the view's stored documents that the event removes. */
 export async function goneWith<D extends ViewDocument>(
   readStore: Pick<ReadStore, 'find'>,
   { collection, goneWith }: View<D>,

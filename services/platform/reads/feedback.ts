@@ -1,4 +1,4 @@
-/** Feedback in the form of the API, and the message with which it would be sent. */
+/** Feedback in the form of the API, and the message with which it would be sent to the agent. */
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { followUpOf } from '#domain/task/codeHost/feedbackMessage.ts'
 import type { TaskState } from '#domain/task/state.ts'

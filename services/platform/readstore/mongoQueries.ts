@@ -7,7 +7,7 @@ export interface Filter {
   [field: string]: Condition | Filter[]
 }
 
-/** The collection for a kind of document. Throws for a name that is not a plain word. */
+/** MongoDB's name for a collection. Throws for a name that is not a plain word. */
 export function collectionOf(collection: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(collection))
     throw new RangeError(`${collection} is no name for a collection.`)
@@ -31,12 +31,13 @@ export function filterOf(where: Find['where']): Filter {
   for (const [field, value] of Object.entries(where)) {
     filter[keyOf(field)] = Array.isArray(value) ? { $in: value } : { $eq: value }
   }
-  // A removed document has no fields. So if `where` requires a value in a field, the filter needs no condition on `document`, and an index can count.
+  // A removed document has no fields. So if `where` requires a value in a field, the filter needs no condition on `document`, and an index alone can
+  // serve a count.
   const isPresent = Object.entries(where).some(([field, value]) => field !== 'id' && value !== null)
   return isPresent ? filter : { ...filter, document: { $exists: true } }
 }
 
-/** The query for a page, which an index can serve completely if there is a suitable one. */
+/** The query for a page. A suitable index can serve this query completely. */
 export function pageOf({ where, sort, after }: Find): { filter: Filter; sort: Map<string, 1 | -1> } {
   const direction = sort.direction === 'ascending' ? 1 : -1
   const field = keyOf(sort.field)

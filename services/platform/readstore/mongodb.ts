@@ -29,7 +29,7 @@ interface Stored {
   readonly hasEscapedKeys?: true
 }
 
-/** The time limit for a projector's batch; other calls have the time limit of the connection. */
+/** The time limit for a projector's batch. Reads have the time limit of the connection. */
 const applyMs = 30_000
 /**
  * The maximum size of a document in bytes: MongoDB's limit for an entry (https://www.mongodb.com/docs/manual/reference/limits/), minus room for its

@@ -41,7 +41,7 @@ function columnsOf(db: Sqlite, collection: string): readonly string[] {
   return columns.all().map(([, name]) => `"${name}"`)
 }
 
-/** The rows per transaction, during which other writers have to wait: a few milliseconds. */
+/** The rows per transaction. Other writers wait while a transaction runs, which takes a few milliseconds. */
 const rowsAtOnce = 250
 /** The pause between two transactions. Waiting writers retry after 1 or 2 ms. */
 const pauseMs = 3
@@ -49,7 +49,7 @@ const pauseMs = 3
 /** Copies the table `name` from the database in `file` into the table of the same name in `db`. Documents that are newer in `db` are kept. */
 export async function landTable(db: Sqlite, file: string, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
-  // The file is attached under its own name, since several files may be copied over one connection.
+  // The file's path is the name under which it is attached, since one connection may copy several files.
   const aside = `"${file}"`
   const { keys } = openTable(db, name)
   const columns = ['id', 'position', 'body', 'present', ...keys.map(columnOf)]

@@ -39,7 +39,7 @@ export function openSqliteReadStore(options: { file: string; served?: readonly S
 
 type Query = Statement<readonly SqlValue[], [string, string]>
 
-/** The most documents that are kept, by the total length of their JSON texts. */
+/** The limit of each cache of documents: the total length of their JSON texts, in UTF-16 code units. */
 const keptLength = 4_000_000
 
 function statements(db: Sqlite) {
@@ -77,11 +77,14 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table & Writes>
   /**
-   * The documents that were read or written last, by table and id. Their texts are read from the file each time, and only parsed again when they have
-   * changed: so readers get the same object for the same document.
+   * The documents that were read or written last, by table and id. Their texts are read from the file each time, but parsed again only after a
+   * change, so readers get the same object for the same document.
    */
   readonly parsed: LRUCache<string, { readonly body: string; readonly document: Document }>
-  /** What `find` found since the file last changed, by the query. Any change empties it, so it needs no rule for which change concerns which query. */
+  /**
+   * The results of `find` since the file last changed, by query. Any change empties this cache, so nothing has to track which queries a change
+   * affects.
+   */
   readonly found: LRUCache<string, readonly Document[]>
   /** The file's changes by this connection and by others, as counted when `found` was last emptied. */
   counted: string

@@ -19,7 +19,7 @@ export interface Automaton {
   readonly labels: Uint16Array
   readonly fails: Int32Array
   readonly depths: Int32Array
-  /** For each node: the length of the longest word that ends here, the marks of words that end here, and which children exist. */
+  /** For each node: the length of the longest word that ends here, the marks of words that end here, and where its children are stored. */
   readonly outputs: Int32Array
   /** Children of the root, by ASCII code. */
   readonly starts: Int32Array

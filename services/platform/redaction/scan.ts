@@ -22,7 +22,7 @@ interface Marker {
   dashes: number
 }
 
-/** The state of a scan. Positions are relative to the start of the held text; those of a confirmed match may be before it. */
+/** The state of a scan. Positions are relative to the start of the held text, so the position of a confirmed match may be negative. */
 export interface Scan {
   /** Whether line ends stay visible even within hidden text. */
   readonly linesStay: boolean
@@ -80,8 +80,8 @@ export function soughtFor(secrets: readonly string[]): Automaton {
 }
 
 /**
- * Continues a scan: takes more text and returns what is already safe to show. A possible beginning of a secret is held back until more is known, at
- * most the longest form of a secret or about 1,000 characters. With `final`, everything is returned and the scan ends.
+ * Continues a scan: takes more text and returns what is already safe to show. A possible beginning of a secret is held back until more is known: at
+ * most as many characters as the longest form of a secret has, or about 1,000. With `final`, everything is returned and the scan ends.
  */
 export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean): string {
   const { labels, outputs, depths, fails, starts } = sought
@@ -129,8 +129,8 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
 }
 
 /**
- * Returns held text of at most `most` characters that may be the beginning of a known secret, for a text that goes on only when a person types. The
- * scan goes on, so that the rest of a secret is hidden.
+ * Returns the held text, although it may be the beginning of a known secret, if that beginning has at most `most` characters. This is for text that
+ * goes on only when a person types. The scan continues, so that the rest of a secret is hidden.
  */
 export function reveal({ depths }: Automaton, scan: Scan, most: number): string {
   if (scan.live !== 0 || (depths[scan.node] ?? 0) > most) return ''

@@ -40,8 +40,8 @@ function longLines(secret: string): readonly string[] {
 }
 
 /**
- * The base64 characters that depend on the secret's bytes alone, for each offset (modulo 3) in the encoded text. With them, a secret is also found
- * inside `Basic base64(user:secret)`.
+ * The base64 characters that depend on the secret's bytes alone, for each offset (modulo 3) of the secret in the text before encoding. With them, a
+ * secret is also found inside `Basic base64(user:secret)`.
  */
 function base64Forms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret)
@@ -76,8 +76,8 @@ export const classesOf: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) 
 })
 
 /**
- * A prefix, followed by at least `least` characters of a class and all further characters of that class. The prefix consists of characters of the
- * class too.
+ * A token of this shape has `prefix`, then at least `least` characters of `class`, and ends before the first character of another class. The prefix
+ * consists of characters of `class` too.
  */
 export interface PrefixedShape {
   readonly prefix: string

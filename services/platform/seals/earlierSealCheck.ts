@@ -7,7 +7,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from './cryptography.ts'
 import { rootAt } from './storedProofs.ts'
 
-/** An earlier seal, and where it was found, in words that continue 'The last seal'. */
+/** An earlier seal. `where` says where it was found, in words that continue 'The last seal'. */
 export interface SealedBefore {
   readonly where: string
   readonly note: string

@@ -20,7 +20,10 @@ export class UnreadableSeal extends Error {
   override readonly name = 'UnreadableSeal'
 }
 
-/** The last undamaged seal of the epoch; `undefined` before the first. Throws `UnreadableSeal` when it is not a valid seal. */
+/**
+ * The newest seal of the epoch; `undefined` when there is none. Damaged records are skipped. Throws `UnreadableSeal` when the last intact record is
+ * not a valid seal.
+ */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
   // The two last records nearly always suffice.
   for (const limit of [2, page]) {

@@ -8,7 +8,7 @@ const answerTimeoutMs = 10_000
 /** The most characters of a witness's answer. */
 const longestAnswer = 16_384
 
-/** Makes the place at a witness to which seals are sent. `url` is the address below which the witness has `add-checkpoint`. */
+/** Makes a second place that sends seals to a witness. `url` is the address below which the witness has `add-checkpoint`. */
 export function witness(url: string): SecondPlace {
   const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
   let seen = 0

@@ -244,12 +244,14 @@ export function modelKind(name: string | null): string {
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')
 }
 
-/** Counts bytes on a server's connections, with HTTP or as WebSockets, also while the connections are open. */
 interface ByteCounter {
   inc(by: number): void
 }
 
-/** Counts the bytes that connections of servers receive and send, whenever `collect` is called and when a connection closes. */
+/**
+ * Counts the bytes that servers' connections receive and send, WebSockets included. The counts are updated by `collect`, and when a connection
+ * closes.
+ */
 function countedBytes(received: ByteCounter, sent: ByteCounter) {
   const open = new Map<Socket, { received: number; sent: number }>()
 

@@ -52,7 +52,7 @@ export function originOfRequest(context: Pick<Context, 'state'>): Origin {
   return correlationId === undefined ? {} : { correlationId }
 }
 
-/** Takes over the request id of another service, after that service's token was verified. */
+/** Takes over the request id that another service sent. Must be called only after that service's token was verified. */
 export function adoptRequest(context: Context): void {
   const named = context.get(requestHeader)
   if (uuid.test(named)) nameRequest(context, named)
@@ -64,7 +64,7 @@ export function passedOnAs(context: Context): Record<string, string> {
   return requestId === undefined ? {} : { [requestHeader]: requestId }
 }
 
-/** Takes the route, which a service has added, out of the headers of its answer. */
+/** Moves the route that a service has added to its answer from the headers to the context. */
 export function takeRoute(context: Context, headers: Record<string, string | string[]>): void {
   const route = headers[routeHeader]
   delete headers[routeHeader]

@@ -13,7 +13,7 @@ export interface Telemetry {
   close(): Promise<void>
 }
 
-/** Opens telemetry; nothing for a process without services, such as an operation. */
+/** Opens telemetry. A process without services, such as an operator's command, gets none. */
 export async function setUpTelemetry(
   config: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint' | 'genAiTraces'>,
   logger: Logger,

@@ -57,9 +57,9 @@ export interface TokenCounts {
 export interface ModelCall extends Period {
   /** The model that the request names; `undefined` if it names none. */
   readonly requestModel: string | undefined
-  /** What the answer reports; `undefined` if it reports no usage. */
+  /** The usage that the answer reports; `undefined` if it reports none. */
   readonly usage: (TokenCounts & { readonly model: string }) | undefined
-  /** The status of the answer; `broken_off`: the answer ended early. */
+  /** The status of the answer; `broken_off` when the answer ended early. */
   readonly status: number | 'broken_off'
 }
 
@@ -76,7 +76,7 @@ export type Observation =
   | ModelCalled
   /** A batch of events was applied to the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
-  /** This process is the projector from now on, and `lag` returns how far it is behind the log; `null`: it is no longer the projector. */
+  /** This process is the projector from now on, and `lag` returns how far it is behind the log. If `lag` is `null`, it no longer is. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
   /** An event was sent to viewers; `messages` counts the messages to all of them. */
   | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })

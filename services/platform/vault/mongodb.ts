@@ -172,7 +172,7 @@ async function putSecret(vault: MongoVault, scope: string, name: string, secret:
   )
 }
 
-/** The `_id` of a secret. */
+/** The `_id` of a secret: its scope and its name, as JSON. */
 const SecretId = z.tuple([z.string(), z.string()])
 const keysAtOnce = 20_000
 const secretsAtOnce = 100

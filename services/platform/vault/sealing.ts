@@ -72,7 +72,7 @@ export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Ui
   }
 }
 
-/** `Vault.openAll` under the key of the scope. */
+/** Implements `Vault.openAll` with the key that was found for the scope. */
 export function openPieces(
   found: Uint8Array | 'none' | 'destroyed',
   scope: string,

@@ -275,7 +275,7 @@ function factsWrong(checks: LogChecks, { type, version, data, stream }: StoredEv
   const kind = eventKinds.get(type)
   if (!kind || version > kind.version) return 'unknown_kind'
   if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
-  // The first event of the log must come first and only once, and each restore must begin a later epoch.
+  // `LogBegun` must be the first event and occur only once, and each restore must begin a later epoch.
   const isBeginning = !checks.begun && stream === logStream
   if (isBeginning !== (type === 'LogBegun') || (!checks.begun && !isBeginning)) return 'log_identity'
   if (type !== 'LogRestored') return undefined
@@ -322,7 +322,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** Checks the last event of the terminal that an execution's end names: this event must exist unchanged. */
+/** An execution's end names the last event of the terminal. Checks that this event exists unchanged. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined

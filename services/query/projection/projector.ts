@@ -136,7 +136,7 @@ async function follow(projector: Projector, catalog: Catalog): Promise<void> {
     )
 }
 
-/** Rebuilds views and makes them live. Returns `false` when another process has begun a build meanwhile, which counts in place of this build. */
+/** Rebuilds views and makes them live. Returns `false` when another process has begun a build meanwhile: that build replaces this one. */
 async function rebuild(projector: Projector, wanted: Views): Promise<boolean> {
   const head = await projector.eventStore.head()
   const progress: Progress[] = Array.from({ length: projector.rebuilding.parts }, () => ({
@@ -196,7 +196,7 @@ async function reportProgress(
   })
 }
 
-/** Folds the events that the rebuilt read models still lack, and makes them live. Runs between two batches. */
+/** Folds the events that the rebuilt read models still lack, and makes the read models live. Runs between two batches. */
 async function putInPlace(
   projector: Projector,
   made: Views,
@@ -354,8 +354,8 @@ function tellSetAside(tell: TellQuarantine, count: number): void {
 }
 
 /**
- * After a full rebuild: tells viewers which streams are no longer in quarantine. Forgets the streams that still are, so that their documents are
- * marked again.
+ * After a rebuild, tells viewers which streams are no longer in quarantine. Forgets the streams that still are, so that their documents are marked
+ * again.
  */
 async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Promise<void> {
   const listed = new Set<string>()

@@ -76,7 +76,7 @@ async function foldPart(
       events += stored.length
       tell({ events, position: after })
       if (stored.length === batch) continue
-      // The round before read `end`, and no event has come since. So all events up to `end` have been folded.
+      // `end` was read before this round, so all events up to it have been folded by now.
       if (end !== undefined) return end
       end = await eventStore.head()
     }

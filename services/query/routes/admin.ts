@@ -75,7 +75,7 @@ interface Page {
   readonly limit: number
 }
 
-/** A page of entries that match the filter, from the beginning or end of its period on, or from `after` on. */
+/** A page of entries that match the filter. It begins after `after` or, by default, at the beginning or the end of the period. */
 async function page(
   { documents }: QueryServices,
   { person, task, from, to }: Filter,

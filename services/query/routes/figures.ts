@@ -1,6 +1,6 @@
 /**
- * The routes that read figures: of the person's own tasks or, for administrators, of everybody's tasks. The audit log records each request for the
- * figures of everybody's tasks.
+ * The routes that read figures: of the person's own tasks or, for administrators, of everybody's tasks. The audit log records each export, and each
+ * request for everybody's figures.
  */
 import { exportFigures, getFigures, type FiguresGroup } from '#domain/api/figures.schema.ts'
 import { figuresLimits, type Scope } from '#domain/api/figures.ts'

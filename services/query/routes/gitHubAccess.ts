@@ -41,7 +41,9 @@ interface AccessQuery {
   readonly refresh?: 'true' | undefined
 }
 
-/** The person's access through the App. It is cached for some minutes, except for a refresh, and when the person returns from the code host. */
+/**
+ * The person's access through the App. It is cached for some minutes, and read again for a refresh and when the person returns from the code host.
+ */
 export async function accessOf(
   sources: AccessSources,
   user: Pick<Person['user'], 'id' | 'githubId'>,

@@ -192,7 +192,7 @@ const dayMs = 86_400_000
 const eventsAtOnce = 500
 /** The most reads from the stream of one day, enough for 10,000 deliveries. */
 const maxReads = 20
-/** The most days whose streams are read. The code host keeps deliveries for one day less than this. */
+/** The most days whose streams are read. The code host keeps deliveries for three days. */
 const maxDays = 5
 /** How far the code host's clock may be ahead of this server's clock, in milliseconds. */
 const skewMs = 300_000

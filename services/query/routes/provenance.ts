@@ -12,7 +12,7 @@ import { newest } from '#platform/reads/documentPages.ts'
 import { writersOf } from '../lineWriters.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
-/** How long to wait for the runner that has the workspace, because no other runner can answer. */
+/** How long to wait for the runner that has the workspace. No other runner can answer. */
 const runnerTimeoutMs = 10_000
 const longestPrompt = 500
 /** How many of a task's latest entries in the command log are searched. */

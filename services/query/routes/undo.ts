@@ -9,7 +9,7 @@ import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
-/** How long to wait for the runner that has the workspace, because no other runner can compare the files. */
+/** How long to wait for the runner that has the workspace. No other runner can compare the files. */
 const comparisonTimeoutMs = 10_000
 
 export const undoRoutes: readonly Route<QueryServices>[] = [

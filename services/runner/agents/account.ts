@@ -14,7 +14,7 @@ export interface Account {
   readonly payer: Payer | null
   /** The account that error messages name; `null` for the server's own account. */
   readonly told: PayingAccount | null
-  /** A hash that is equal for accounts with the same key and does not reveal the key. */
+  /** Equal for accounts with the same key. Does not reveal the key. */
   readonly fingerprint: string
 }
 

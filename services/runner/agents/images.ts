@@ -14,10 +14,7 @@ export interface AgentHome {
 
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
-/**
- * The message as the agent expects it. If the agent reads images from files, the images are first written into the agent's home. Throws with a
- * sentence when something is in the way of such a file.
- */
+/** The message as the agent expects it. If the agent reads images from files, the images are first written into the agent's home. */
 export async function messageFor(
   agent: Pick<Agent, 'images'>,
   message: AgentMessage,

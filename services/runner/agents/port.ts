@@ -128,14 +128,14 @@ export interface SubagentWords {
 export interface ToolStarted {
   readonly type: 'tool_started'
   readonly toolId: string
-  /** The id of the tool call that started the sub-agent which uses this tool; `null` when the main agent uses it. */
+  /** If a sub-agent uses this tool, the id of the tool call that started the sub-agent; `null` for the main agent. */
   readonly parentToolId: string | null
   readonly kind: ToolKind
   /** The tool's name in the agent's words. */
   readonly name: string
   /** The thing that the tool works on, in one line: a path relative to the workspace, a command, a pattern, an address. */
   readonly target: string
-  /** The tool's input as JSON, with long strings shortened; at most 16 KiB. */
+  /** The tool's input as JSON, with long strings shortened; at most 16,384 characters. */
   readonly input: string
 }
 
@@ -146,7 +146,7 @@ export interface ToolFinished {
   readonly exitCode: number | null
   /** The tool's result in one line; may be empty. */
   readonly summary: string
-  /** The tool's output; for an edit, the hunks of its diff. At most 64 KiB, shortened in the middle. */
+  /** The tool's output; for an edit, the hunks of its diff. At most 65,536 characters, shortened in the middle. */
   readonly output: string
   /** The images in the output, as base64 and unchecked. */
   readonly images?: readonly string[]

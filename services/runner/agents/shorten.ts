@@ -21,7 +21,7 @@ function beginning(text: string, length: number): string {
 
 const jsonLimit = 16 * 1024
 
-/** A value as JSON of at most 16 KiB: its strings are shortened, more and more, until it fits. */
+/** A value as JSON of at most 16,384 characters. Its strings are shortened until it fits; if it never fits, a note replaces it. */
 export function shortJson(value: unknown): string {
   for (const limit of [4000, 400, 100]) {
     const json =

@@ -1,4 +1,4 @@
-/** Shows what an agent does as lines of a terminal: readable, coloured with ANSI codes, one after the other. */
+/** Converts an agent's events to readable terminal lines, coloured with ANSI codes. */
 import { firstLine } from './shorten.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from './port.ts'
 
@@ -20,7 +20,7 @@ const sequences = new RegExp(
   'g',
 )
 
-/** The sentence for a person when a conversation was summarized without being asked for. */
+/** The sentence for a person when the agent summarized the conversation without being asked. */
 export const compacted = 'The conversation had grown long and was summarized.'
 
 /**
@@ -138,7 +138,7 @@ function finishLines(tool: ToolStarted, finished: ToolFinished, lastCommand: str
   return `${green('✎')} ${isWhole ? 'Wrote' : 'Edited'} ${target}${counts}`
 }
 
-/** The number `lines` behind its sign, coloured by `painted` and with a blank in front; empty when the number is 0. */
+/** The number `lines` after a space and its sign, coloured by `painted`; empty when the number is 0. */
 function count(lines: number, sign: string, painted: (text: string) => string): string {
   return lines === 0 ? '' : ` ${painted(`${sign}${lines}`)}`
 }

@@ -120,9 +120,7 @@ function setupOf(commands: readonly string[]): string {
   return commands.length > 1 ? ['set -e', ...commands.map(asPart)].join('\n') : first
 }
 
-/**
- * Puts a command with special characters into a group of its own. Without the group, `set -e` would not end the script when `a` in `a && b` fails.
- */
+/** Puts a command with special characters into a subshell. Without the subshell, `set -e` would not end the script when `a` in `a && b` fails. */
 function asPart(command: string): string {
   return /[&|;#<\n]/.test(command) ? `(\n${command}\n)` : command
 }

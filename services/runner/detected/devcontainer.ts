@@ -6,7 +6,7 @@ import { settingsLimits } from '#domain/project/settings.ts'
 import { jsonWithComments } from './jsonWithComments.ts'
 
 export interface Devcontainer {
-  /** The requests of the file in a few words; empty when it requests nothing. */
+  /** Lists the file's entries, such as "Asks for image"; empty without entries. */
   readonly says: string
   /** Shell commands, in the order in which they run. */
   readonly commands: readonly string[]
@@ -77,7 +77,7 @@ export function readDevcontainer(file: string, text: string, isContainer: boolea
 const shownNames = 10
 const shownCharacters = 80
 
-/** Texts from the repository, safe to show in a sentence: short, and with invisible characters as escapes. */
+/** Joins texts from the repository for a sentence: only a few, each short and with invisible characters as escapes. */
 function named(texts: readonly string[]): string {
   const shown = texts.slice(0, shownNames).map((text) => {
     const cut = text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text
@@ -208,7 +208,7 @@ function privilegeNotes(entries: z.infer<typeof File>): readonly string[] {
   ]
 }
 
-/** Writes one refused entry as a text. An entry such as a mount may be a text or an object; values that are nested deeper are left out. */
+/** Writes one refused entry, a text or an object, as a text. Values in an object that are not texts are left out. */
 function partOf(part: unknown): string {
   if (typeof part === 'string') return part
   const texts = Object.entries(File.safeParse(part).data ?? {}).filter(

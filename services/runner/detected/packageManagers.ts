@@ -2,14 +2,14 @@
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
-/** The files that a repository has at fixed paths. `texts` has the content of each file whose content matters and could be read. */
+/** The files of a repository at well-known paths. `texts` has the contents that matter and could be read. */
 export interface RepositoryFiles {
   readonly paths: ReadonlySet<string>
   readonly texts: ReadonlyMap<string, string>
 }
 
 export interface PackageManager {
-  /** The file that calls for the package manager. */
+  /** The file from which the package manager was recognized. */
   readonly file: string
   readonly says: string
   /** Lines of a shell script. If one of them fails, the script must end. */

@@ -12,7 +12,7 @@ export interface WantedVersion {
   readonly version: string
 }
 
-/** How to find the versions in each file that may name some. The files are read as plain text, and nothing in them is ever run. */
+/** How to find the versions in each file that may name some. Nothing in these files is ever run. */
 export const versionFiles: Readonly<
   Record<string, (text: string) => readonly Omit<WantedVersion, 'file'>[]>
 > = {
@@ -131,7 +131,7 @@ function meetsOne(part: string, has: readonly number[]): boolean | null {
 const numbersOf = (version: string): readonly number[] =>
   (version.match(/\d+/g) ?? []).slice(0, 3).map(Number)
 
-/** Compares two versions, but only as many of their numbers as `wanted` has. */
+/** Compares as many numbers as `wanted` has; positive when `has` is newer. */
 function compared(has: readonly number[], wanted: readonly number[]): number {
   for (const [index, number] of wanted.entries()) {
     const difference = (has[index] ?? 0) - number

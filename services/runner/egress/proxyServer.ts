@@ -50,7 +50,7 @@ export interface Refusal {
   readonly destination: string
   /**
    * `not_allowed`: no rule allows the destination; `inside`: it is in the server's own network; `only_git`: only git may read from it;
-   * `other_repository`: git may read from it, but not this repository; `unreachable`: it is allowed, but does not answer.
+   * `other_repository`: git may read from it, but not this repository; `unreachable`: it is allowed, but does not exist or does not answer.
    */
   readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
 }
@@ -96,7 +96,6 @@ const sentences: Readonly<Record<Refusal['why'], string>> = {
   unreachable: 'It does not answer.',
 }
 
-/** A running proxy: its open connections, and its traffic. */
 interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
@@ -197,7 +196,7 @@ async function tunnel(
   const { host, port } = hostAndPort(target)
   const destination = { host, port: port ?? 0 }
   if (gitDoorAt(proxy.options.rules, host, destination.port) !== undefined) {
-    // The proxy could not inspect the content of a tunnel. So the tunnel ends here, and the requests in it are checked like any other.
+    // The proxy cannot inspect a tunnel that it merely passes on. So it ends this tunnel itself, and checks the requests in it like any other.
     client.write(established)
     if (head.length > 0) client.unshift(head)
     proxy.destinations.set(client, destination)
@@ -325,7 +324,7 @@ const credentials = ['authorization', 'cookie'] as const
 
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** The whole address of a request within a tunnel, made from `path`; empty when `path` is no path. */
+/** The URL of a request within a tunnel, made from `path`; empty when `path` does not begin with a slash. */
 function addressIn({ host, port }: Destination, path: string): string {
   if (!path.startsWith('/')) return ''
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`

@@ -63,7 +63,7 @@ interface RelayPlace {
   /** The paths of the executable `node` and of the proxy's socket in the sandbox. */
   readonly node: string
   readonly socket: string
-  /** The ports of the host's loopback that can be reached in the sandbox. */
+  /** The ports of the host's loopback that can be reached from the sandbox. */
   readonly ports: readonly number[]
 }
 
@@ -76,8 +76,8 @@ type Command = readonly [string, ...string[]]
 export type Begins = 'reachable' | 'on_first_line'
 
 /**
- * The command line that starts a relay at once, and then the command. The command becomes the first process of the sandbox. `model` is the path of
- * the broker's socket in the sandbox. If it is given, the relay also connects `modelPort` to the broker.
+ * The command line that starts a relay at once, and then becomes the command. `model` is the path of the broker's socket in the sandbox. If it is
+ * given, the relay also connects `modelPort` to the broker.
  */
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
   const ports = [relayPort, ...place.ports].join(' ')

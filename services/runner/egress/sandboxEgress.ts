@@ -122,8 +122,8 @@ const javaProxy = (port: number): string =>
   ['http', 'https'].map((name) => `-D${name}.proxyHost=127.0.0.1 -D${name}.proxyPort=${port}`).join(' ')
 
 /**
- * Joins the variables of a project with the variables for the network. If both set the same variable, the network's value counts. Only the options of
- * Java's build tools are joined with the project's options.
+ * Adds the variables for the network to those of a project. If both set a variable, the network's value counts; for the options of Java's build
+ * tools, both values are joined instead.
  */
 export function withNetwork(
   own: Readonly<Record<string, string>>,

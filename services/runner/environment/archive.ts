@@ -138,8 +138,8 @@ export interface Archives {
 const inSandbox = { tree: '/run/flightdeck/environment-tree', home: '/run/flightdeck/environment-home' }
 
 /**
- * Unpacks archives into a workspace. With `over`, they replace existing files; otherwise existing files stay. Throws when not everything was
- * unpacked, also because the signal aborts.
+ * Unpacks archives into a workspace. In the home, existing files stay; in the tree, they are replaced with `over`. Throws when something was not
+ * unpacked, for example because the signal aborted.
  */
 export async function unpack(
   sandbox: Sandbox,

@@ -17,7 +17,7 @@ export interface SecretSearch {
 
 /** Files with more bytes are not searched for secrets. Programs that write a password into a file write small files. */
 const longestSearched = 1024 ** 2
-/** The most comparisons for one archive: its bytes, counted once for each form of each secret. They take about half a minute. */
+/** The most comparisons for the archives of a setup: their bytes, counted once for each form of each secret. They take about half a minute. */
 const mostCompared = 40 * 1024 ** 3
 
 export function searchFor(secrets: readonly string[]): SecretSearch {
@@ -38,8 +38,8 @@ const blockBytes = 512
 const longestName = 64 * 1024
 
 /**
- * Yields the archive without the entries that must not be kept. Calls `leftOut` with the name of each file that is left out. Throws `NotKept` when it
- * is no archive.
+ * Yields the archive without the entries that must not be kept. Calls `leftOut` with the name of each file that is left out. Throws `NotKept` for a
+ * damaged archive.
  */
 export async function* filteredArchive(
   archive: AsyncIterable<Buffer>,

@@ -13,28 +13,28 @@ import { commitOfLayer, lastUsed, layersOf, type Layer } from './layers.ts'
 type Request = RpcRequest<'rebuildEnvironment'>
 type Deps = WorkspaceDeps & Pick<AgentDeps, 'commands' | 'projectSecrets'> & Pick<RecordingDeps, 'redaction'>
 
-/** What a rebuild in the background is for. */
+/** The environment to make again in the background, and the reason. */
 export interface ChangedLocks {
   readonly key: EnvironmentKey
   /** Some of the lock files that changed; none when that is not known. */
   readonly changed: readonly string[]
-  /** When a task used an environment of the project last. */
+  /** When a task last used an environment of the project, in milliseconds since 1970. */
   readonly usedAt: number
 }
 
-/** An environment that was not used for so long is not made again. */
+/** An environment that no task has used for this long is not made again. */
 const usedWithinMs = 30 * 24 * 60 * 60_000
 const maxNamed = 5
 const maxNameLength = 300
 
-/** When a task used an environment of the project last; `undefined` when there is none, or that was long ago. */
+/** When a task last used an environment of the project, in milliseconds since 1970; `undefined` when that was too long ago, or never. */
 export async function lastUse(root: string, projectId: string): Promise<number | undefined> {
   const layers = await layersOf(root, projectId)
   const last = Math.max(0, ...(await Promise.all(layers.map(({ dir }) => lastUsed(dir)))))
   return last > Date.now() - usedWithinMs ? last : undefined
 }
 
-/** `undefined` when nothing has to be made again. Fetches the repository. Throws the code host's refusal. */
+/** Finds the lock files that have changed; `undefined` when nothing has to be made again. Fetches the repository. Throws the code host's refusal. */
 export async function changedLocks(
   deps: Deps,
   { projectId, ownerId }: Request,
@@ -55,7 +55,7 @@ export async function changedLocks(
   return { key: found.key, changed: await Promise.all(shown), usedAt: used }
 }
 
-/** The keys under which tasks of the default branch find an environment, by what was fetched last; none when nothing was. */
+/** The keys under which tasks of the default branch find an environment, at the commit that was fetched last; none when nothing was fetched. */
 export async function fetchedKeys(
   deps: Deps,
   { projectId, ownerId }: Request,
@@ -83,7 +83,10 @@ async function defaultKey(deps: Deps, projectId: string, gitDir: string): Promis
   return { key: keyOf(project.defaultBranch), gitDir, commit }
 }
 
-/** The names of the lock files that differ from those of the newest environment of the same setup; `undefined` when there is none, or none differ. */
+/**
+ * The lock files that differ from those of the newest environment of the same setup; empty when they are not known. `undefined` when nothing has to
+ * be made again.
+ */
 export async function changedIn(
   { root, git }: { readonly root: string; readonly git: Git },
   { projectId, key, gitDir, commit }: DefaultKey & { readonly projectId: string },

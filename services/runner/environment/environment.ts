@@ -73,7 +73,7 @@ export async function environmentOf(
   }
 }
 
-/** Returns the keys of a setup at a commit, by the branch on which it runs. Throws `GitFault`. */
+/** Returns the keys of a setup at a commit, as a function of the branch on which it runs. Throws `GitFault`. */
 export async function keysAt(
   { git, environments }: Pick<EnvironmentDeps, 'git' | 'environments'>,
   sandbox: Pick<Sandbox, 'kind'>,
@@ -130,13 +130,13 @@ export async function fillAhead(
   if (layer) await markSetUp(of.workspace, { command, untold: layer.builtAt })
 }
 
-/** The state of the setup of a workspace. */
+/** How far the setup of a workspace has come, as its marker file says. */
 export interface SetupState {
-  /** Whether the setup command has succeeded in this workspace, or its result was taken over. */
+  /** Whether the setup command has succeeded in this workspace, or a kept environment was used instead. */
   readonly isDone: boolean
   /**
-   * Set if an environment filled the workspace before its task existed, and no person was told so yet: the time at which that environment was made.
-   * Otherwise `undefined`.
+   * Set when an environment filled the workspace before its task existed, until a person is told: the time at which that environment was made, in
+   * milliseconds since 1970.
    */
   readonly untold: number | undefined
 }

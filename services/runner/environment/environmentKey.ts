@@ -58,7 +58,7 @@ export async function keyFilesAt(git: Git, gitDir: string, commit: string): Prom
   return { ignores: hashOf(isIgnoreFile), locks: hashOf(isLockFile) }
 }
 
-/** Whether git reads a file of a tree, by its name without folders, as a list of what it ignores. */
+/** Whether git reads a file with this name, without folders, as a list of files to ignore. */
 const isIgnoreFile = (name: string): boolean => name === '.gitignore'
 
 /** Names the system that commands find in a sandbox: the image of its container, or the release of the host whose programs bubblewrap shows. */

@@ -1,4 +1,7 @@
-/** Records in a project's history what becomes of its environment. Whatever was recorded to begin is recorded to end, even if this process is killed. */
+/**
+ * Records in a project's history what becomes of its environment. Each setup with a recorded beginning gets a recorded end, even if this process is
+ * killed.
+ */
 import { randomUUID } from 'node:crypto'
 import { projectStream } from '#domain/kernel/streams.ts'
 import {
@@ -27,7 +30,7 @@ type Failed = ReturnType<typeof ProjectEnvironmentFailed.of>
 
 /** The record of one setup. */
 export interface EnvironmentRecord {
-  /** The position in the log at which it began; `null` when that could not be recorded. */
+  /** The position in the log at which the record began; `null` when the beginning could not be recorded. */
   readonly position: string | null
   prepared(data: Prepared['data'], content: Prepared['content']): Promise<void>
   /** `usable` are the keys of environments that tasks may use instead; by default those that were known at the beginning. */
@@ -40,7 +43,7 @@ export interface EnvironmentRecord {
   close(): Promise<void>
 }
 
-/** Stands for the record of a setup that is not the project's business, for example that of a branch of an agent. */
+/** Stands for the record of a setup that the project's history does not show, such as one on another branch. */
 export const noRecord: EnvironmentRecord = {
   position: null,
   prepared: async () => undefined,
@@ -58,7 +61,7 @@ export async function beginRecord(
   }: {
     readonly projectId: string
     readonly trigger: Started['data']['trigger']
-    /** Some of the lock files that changed, if that is why it begins. */
+    /** Some of the lock files that changed, if they are the reason for the setup. */
     readonly changed?: readonly string[] | undefined
     readonly usable: readonly EnvironmentKey[]
   },
@@ -82,7 +85,7 @@ export async function beginRecord(
   }
 }
 
-/** Removes what a killed process was keeping, and records the end of its setups. */
+/** Removes the unfinished files of a killed process, and records the end of its setups. */
 export async function recordCutShort(deps: RecordDeps): Promise<void> {
   const content = { reason: 'The server stopped before the setup came to its end.', log: '' }
   for (const { projectId, hasEarlier } of await removeHalfMade(deps))

@@ -77,7 +77,7 @@ export async function beginPacking(deps: PackingDeps, { run, envs }: OfSetup, en
     async packHome(ofCommand: Workspace): Promise<void> {
       home = await packHome({ ...common, workspace: ofCommand, to: archives.home }).catch(orReason)
     },
-    /** `stopped`: the run was stopped before everything was kept, and nothing is recorded. */
+    /** `stopped`: the run was stopped before everything was kept, and this call has recorded nothing. */
     async keep({ seconds, log, record, usedAt }: Kept): Promise<'kept' | 'not_kept' | 'stopped'> {
       if (typeof home === 'number')
         await unpack(
@@ -115,7 +115,7 @@ export const secretsIn = ({ first, count }: ReturnType<typeof namesLeftOut>): st
   return `Files with a secret of the project are left out: ${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}.`
 }
 
-/** Gathers the first names of files, cut short, and counts all of them: a setup may leave any number. */
+/** Gathers the names of the first files, cut short, and counts all files: a setup may leave any number. */
 export function namesLeftOut() {
   const names: string[] = []
   let count = 0

@@ -13,7 +13,7 @@ import type { EnvironmentKey } from './environmentKey.ts'
 export interface EnvironmentOptions {
   /** The image of containers; `null` for our own, or when sandboxes are no containers. */
   readonly image: string | null
-  /** The most bytes of the archives of one environment. */
+  /** The maximum size of the archives of one environment, in bytes. */
   readonly mostBytes: number
   /** No environment is kept while fewer than this many bytes are free. */
   readonly leastFree: number
@@ -37,11 +37,11 @@ export interface Layer {
 export interface NewLayer extends Omit<Layer, 'dir'> {
   /** The commit that the setup's workspace began at. */
   readonly commit: string
-  /** When a task used an environment of the project last; now by default. */
+  /** When a task last used an environment of the project, in milliseconds since 1970; now by default. */
   readonly usedAt?: number | undefined
 }
 
-/** The paths of the two archives in the folder of a layer, also while it is being written. */
+/** The paths of the two archives in the folder of a layer, even while it is being written. */
 export const archivesIn = (dir: string) => ({ tree: join(dir, 'tree.tar'), home: join(dir, 'home.tar') })
 
 interface Place {
@@ -64,14 +64,14 @@ export async function beginLayer(root: string): Promise<string> {
   return dir
 }
 
-/** A setup of which a project's page says that it runs. */
+/** A setup that its project's page shows as running. */
 export interface SetupUnderWay {
   readonly projectId: string
-  /** Whether tasks may use an earlier environment if it does not come to its end. */
+  /** Whether tasks may use an earlier environment if this setup does not finish. */
   readonly hasEarlier: boolean
 }
 
-/** Notes a setup on the disk before its project's page says that it runs. The returned function takes the note away. */
+/** Notes a setup on the disk before its project's page says that it runs. The returned function removes the note. */
 export async function noteUnderWay(
   root: string,
   { projectId, hasEarlier }: SetupUnderWay,
@@ -196,7 +196,7 @@ export async function removeLayer(dir: string, path: string): Promise<void> {
   await removeFolder(gone, path)
 }
 
-/** Removes unfinished files that a killed process has left, and returns the setups that were running in it. */
+/** Removes unfinished files that a killed process has left, and returns the setups that it was running. */
 export async function removeHalfMade({ root, path }: Place): Promise<readonly SetupUnderWay[]> {
   const names = (await readdir(folderOf(root)).catch(ifAbsent)) ?? []
   const cutShort = names.filter((name) => name.startsWith(halfMade) || name.startsWith(underWay))
@@ -208,7 +208,7 @@ export async function removeHalfMade({ root, path }: Place): Promise<readonly Se
   })
 }
 
-/** When a task used a layer last, in milliseconds since 1970. */
+/** When a task last used a layer, in milliseconds since 1970. */
 export async function lastUsed(dir: string): Promise<number> {
   return (await stat(dir).catch(ifAbsent))?.mtimeMs ?? 0
 }

@@ -15,15 +15,15 @@ export interface Rebuilds {
   /** Begins a rebuild that a person asks for, unless one of the project is under way. */
   begin(request: Request): Promise<RpcResponse<'rebuildEnvironment'>>
   /**
-   * Called when the repository of a project may have changed. If its environment was used lately and lock files of the default branch have changed, a
-   * rebuild begins when there is room; if it fails, none begins until they change again.
+   * Called when the repository of a project may have changed. A rebuild begins when there is room, if the project's environment was used lately and
+   * lock files of the default branch have changed. Each state of the lock files is tried only once.
    */
   repositoryChanged(request: Request): Promise<void>
-  /** The projects of which a rebuild is under way or waits. */
+  /** The projects with a rebuild that is under way or waits. */
   projects(): readonly string[]
-  /** Ends that of a deleted project. Nothing of it is left, and nothing is recorded. */
+  /** Ends the rebuild of a deleted project, which leaves and records nothing. */
   projectDeleted(projectId: string): Promise<void>
-  /** Ends all rebuilds. Nothing of them is left. */
+  /** Ends all rebuilds, and leaves nothing of them. */
   close(): Promise<void>
 }
 
@@ -31,16 +31,16 @@ export interface RebuildDeps extends RecordDeps {
   readonly sandbox: { readonly missing: string } | Pick<Extract<AvailableSandbox, { kind: string }>, 'kind'>
 }
 
-/** What rebuilds do with repositories and sandboxes. */
+/** The operations on repositories and sandboxes that rebuilds need. */
 export interface RebuildPorts {
   hasSetup(projectId: string): Promise<boolean>
   /** Whether tasks used an environment of the project lately. */
   isUsed(projectId: string): Promise<boolean>
   /** The keys of environments that tasks of the default branch may use now. */
   usableKeys(request: Request): Promise<readonly EnvironmentKey[]>
-  /** `undefined` when nothing has to be made again. */
+  /** Finds changed lock files; `undefined` when nothing has to be made again. */
   changedLocks(request: Request, signal: AbortSignal): Promise<ChangedLocks | undefined>
-  /** Returns why the setup could not begin. */
+  /** Sets up a workspace. Returns why the setup could not begin; `undefined` when it could. */
   setUp(rebuild: Rebuild): Promise<Failed | undefined>
 }
 
@@ -109,10 +109,10 @@ function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
   return {
     projects: () => [...running.keys()],
     hasRoom: () => running.size < maxAtOnce,
-    /** Resolves when that of the project has ended, or is none. */
+    /** Resolves when the rebuild of the project has ended, or when none runs. */
     ended: async (projectId: string) => running.get(projectId)?.done,
     anyEnded: () => Promise.race([...running.values()].map(({ done }) => done)),
-    /** Returns the position of the record that it began. */
+    /** Returns the position at which the record of the rebuild began. */
     start(begun: Begun): Promise<string | null> {
       const { projectId } = begun
       const stop = stopping()
@@ -134,10 +134,10 @@ function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
   }
 }
 
-/** Makes environments again, one after the other. However often the repository of a project changes, at most one waits. */
+/** Makes environments again, one after the other. However often a project's repository changes, at most one rebuild of it waits. */
 function openBackground({ logger }: RebuildDeps, ports: RebuildPorts, running: RunningRebuilds) {
   const waiting = new Map<string, Request>()
-  /** The environments that were made last, by project. */
+  /** By project, the key of the environment that was tried last. */
   const tried = new Map<string, string>()
   const closing = new AbortController()
 
@@ -148,7 +148,7 @@ function openBackground({ logger }: RebuildDeps, ports: RebuildPorts, running: R
     while (!running.hasRoom()) await running.anyEnded()
     const changed = signal.aborted ? undefined : await ports.changedLocks(request, signal)
     if (!changed || signal.aborted || tried.get(projectId) === changed.key.whole) return
-    // A person may have begun others meanwhile.
+    // A person may have begun other rebuilds meanwhile.
     if (running.projects().includes(projectId) || !running.hasRoom()) return rebuildIfChanged(request)
     tried.set(projectId, changed.key.whole)
     await running.start({ ...request, ...changed, trigger: 'lock_files' })

@@ -25,7 +25,7 @@ export interface Rebuild extends OfRebuild {
   readonly stop: Stopping
 }
 
-/** Records what becomes of the setup, unless it could not begin: then returns why. Leaves nothing but what is kept. */
+/** Records what becomes of the setup; if it could not begin, only returns why. Removes the workspace at the end. */
 export async function setUpNewWorkspace(deps: ExecutionDeps, rebuild: Rebuild): Promise<Failed | undefined> {
   const taskId = randomUUID()
   try {
@@ -91,7 +91,7 @@ async function setUp(
   }
 }
 
-/** An output that is shown in no terminal. Only the end of it is recorded. */
+/** An output that no terminal shows. Only its end is recorded. */
 function unshownOutput({ redaction }: Pick<RecordingDeps, 'redaction'>, secrets: readonly string[]) {
   const terminal = { append: async () => undefined, tell: () => undefined, head: () => null }
   const fence = { executionId: '', attempt: 0 }

@@ -29,12 +29,12 @@ export interface Setup {
   readonly envs: Pick<SandboxEnvs, 'setupCommand' | 'variables' | 'secrets' | 'withSecrets'>
 }
 
-/** What the setup of a workspace comes to: `undefined` when it is set up, and otherwise the outcome of the execution. */
+/** The result of a workspace's setup: `undefined` when it is set up, and otherwise the outcome of the execution. */
 export type SetUp = ExecutionOutcome | undefined
 
 /**
- * Sets the workspace up, unless that was done already. When what an earlier setup left is used, this resolves before that is unpacked, since an agent
- * can start meanwhile. After a failure, the next execution runs the setup again. `ready` and this may reject with `Evicted`.
+ * Sets the workspace up, unless that was done already. Resolves before a kept environment is unpacked, since an agent can start meanwhile. After a
+ * failure, the next execution runs the setup again. `ready` and the call itself may reject with `Evicted`.
  */
 export async function setUpWorkspace(
   deps: SetupDeps,
@@ -51,7 +51,7 @@ export async function setUpWorkspace(
     return isReady
   }
   const environment = await environmentOf(deps, setup)
-  // What an earlier attempt left must not be mixed with something else.
+  // What an earlier attempt left must not be mixed with the files of an environment.
   const fills = environment && before === undefined ? environment : undefined
   const layer = fills && (await findLayer(deps.root, fills.projectId, fills.usable, 'whole'))
   const ready = fillOrRun(deps, { ...setup, environment }, layer && fills)
@@ -92,9 +92,9 @@ interface RunningSetup extends Setup {
 }
 
 export interface OfRebuild {
-  /** The record that whoever began the rebuild has opened, and closes. */
+  /** The rebuild's record, which the caller opens and closes. */
   readonly record: EnvironmentRecord
-  /** When a task used an environment of the project last; missing when that is now. */
+  /** When a task last used an environment of the project, in milliseconds since 1970; missing when that is now. */
   readonly usedAt?: number | undefined
 }
 
@@ -116,7 +116,7 @@ export async function runSetup(deps: SetupDeps, setup: RunningSetup): Promise<Ex
   }
 }
 
-/** The record of a setup that runs for a task. Only setups of the default branch are recorded, and not again those of which nothing can be kept. */
+/** The record of a setup that runs for a task. Only a setup of the default branch whose result may be kept is recorded. */
 async function recordOf(
   deps: SetupDeps,
   { projectId, environment }: RunningSetup,

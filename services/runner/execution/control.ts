@@ -29,7 +29,7 @@ export interface Stopping {
    * must know when the push is done.
    */
   readonly pushSignal: AbortSignal
-  /** Stops the run. Only the first reason counts. `sentence` says more than the reason's name. */
+  /** Stops the run. Only the first reason counts. `sentence` tells the person why. */
   stop(reason: StopReason, sentence?: string): void
   reason(): StopReason | undefined
   sentence(): string

@@ -81,8 +81,8 @@ async function claim(
 }
 
 /**
- * Ends an execution whose runner is gone. That runner may only have been suspended. The line that is added to the terminal here makes all later
- * appends of that runner fail.
+ * Ends an execution whose runner is gone. In case that runner was merely suspended, the line that is added to the terminal here makes all its later
+ * appends fail.
  */
 async function endLost(
   deps: RecordingDeps,
@@ -160,7 +160,7 @@ async function wantsDraft(
   }
 }
 
-/** Ends the execution. A failure is also reported in the chat, where the person sees it. */
+/** Ends the execution. The failure of a turn is also reported in the chat, where the person sees it. */
 async function endWith(
   reporter: Reporter,
   { executionId, agent, kind }: Execution,

@@ -25,7 +25,7 @@ import { recordRestored, restoreTask } from './restore.ts'
 export interface ExecutionWorkspace extends ReadyWorkspace {
   /** The session that the agent resumes; `null` for a new session. */
   readonly session: string | null
-  /** Resolves when the workspace is recorded as prepared. No message may be delivered before. */
+  /** Resolves when the workspace is recorded as prepared. No message may be delivered before that. */
   readonly recorded: Promise<void>
 }
 
@@ -90,7 +90,7 @@ export async function executionWorkspace(
     warm && document.workspace === 'ready'
       ? Promise.resolve()
       : reporter.report(preparedEvent(stage.workspace, fence.executionId))
-  // The run awaits it later.
+  // The run awaits `recorded` later.
   recorded.catch(() => undefined)
   const { resumes, ...ready } = stage
   return { ...ready, session: resumes ? subject.session : null, recorded }

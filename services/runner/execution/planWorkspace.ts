@@ -42,7 +42,7 @@ export type WorkspacePlan =
   | 'restore_snapshot'
 
 /**
- * Whether there is work of the task for a new workspace. A task that never had a workspace has no work, unless it was created from a turn of another
+ * Whether earlier work must be brought into a new workspace. A task that never had a workspace has none, unless it was created from a turn of another
  * task.
  */
 export function hasWorkToRestore({ pendingRestore, hadWorkspace, hasSnapshot }: TaskFacts): boolean {

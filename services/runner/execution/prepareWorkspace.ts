@@ -166,7 +166,7 @@ async function withFirstBranch(
   return failed('first_branch_failed', why === null ? reason : `${reason} ${why}`)
 }
 
-/** Whether the task is new and its repository has no branch. */
+/** Whether the repository has no branch, so that the task has no commit to begin at. */
 export async function isEmpty(
   { git }: Pick<WorkspaceDeps, 'git'>,
   mirror: Mirror,

@@ -1,4 +1,4 @@
-/** The secrets that a task's sandbox may know. Nothing that is recorded or pushed for the task may contain them. */
+/** The secrets of a task's project, of its person and of this server. Nothing that is recorded or pushed for the task may contain them. */
 import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider as decider } from '#domain/project/project.ts'

@@ -28,7 +28,7 @@ export interface RepositoryAccess {
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
-    /** The credential that messages name as the one that git uses; by default the person's own. */
+    /** The credential that messages about git name; by default the person's own. */
     readonly accessOf?: NamedCredential
     /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
@@ -101,8 +101,8 @@ export async function reachRepository(deps: Deps, task: Task): Promise<Reached |
 }
 
 /**
- * Looks up another repository of the code host, such as a submodule. Throws the code host's refusal, also when the repository is hidden from the
- * person: an installation must not fetch it for them.
+ * Looks up another repository of the code host, such as a submodule. Throws the code host's refusal, for example when the repository is hidden from
+ * the person: an installation must not fetch it for them.
  */
 export async function reachOther(
   deps: Deps,
@@ -286,7 +286,7 @@ export async function refreshReached(
   const refreshed = renewed ? await fetchWith(renewed) : first
   const used = renewed ?? access
   if (refreshed.kind === 'limited') throw codeHost.recordGitRateLimit(used.gitToken)
-  // A failure of git says more than that the host did not answer, so it comes first.
+  // A failure of git says more than a fault of the check, so it comes first.
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
   if ('fault' in rights) throw rights.fault
   const { mirror } = refreshed
@@ -294,8 +294,8 @@ export async function refreshReached(
 }
 
 /**
- * The access for a push. A person who may only read is refused, because the token of the installation could push for them. If the host does not say
- * whether they may push, their own token is used, and the host decides.
+ * The access for a push. A person who may read but not push is refused, because the token of the installation could push for them. If the host does
+ * not say whether they may push, their own token is used, and the host decides.
  */
 export async function forPush(
   deps: Pick<OwnDeps, 'codeHost'>,

@@ -36,8 +36,8 @@ export interface Restored {
 const actor = { kind: 'system', service: 'runner' } as const
 
 /**
- * Sets an existing workspace to the snapshot that the task needs. Its present files are in the snapshot of the previous turn; if there is no such
- * snapshot, it is taken first. Nothing may run in the workspace. An interrupted restore is repeated.
+ * Sets an existing workspace to the snapshot that the task needs. The workspace's current files are in the snapshot of the previous turn; if there is
+ * no such snapshot, it is taken first. Nothing may run in the workspace. An interrupted restore is repeated.
  */
 export async function restoreTask(
   deps: Deps,

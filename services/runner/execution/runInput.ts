@@ -1,4 +1,4 @@
-/** The data of a run, as it was in the log when the run was claimed. */
+/** The data of a run. Task and message are as they were in the log when the run was claimed. */
 import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
@@ -46,7 +46,7 @@ export async function runInputOf(
     ownInstructionsOf(deps, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
-  // Only an erased text is no string. A message with images may have an empty text.
+  // Only an erased message has no text. The text of a message with images may be empty.
   if (typeof message?.message !== 'string')
     return failed('message_erased', 'The message of this turn was erased.')
   const images = await imagesForAgent(deps, task.taskId, message.images)
@@ -77,7 +77,7 @@ export async function conversationBefore(
   return joinTranscripts(origin?.transcript ?? '', transcriptOf(messages))
 }
 
-/** The present instructions and commands of a person. */
+/** The current instructions and commands of a person. */
 export async function ownInstructionsOf(
   { documents }: Pick<RecordingDeps, 'documents'>,
   userId: string,

@@ -25,7 +25,7 @@ export interface PreparedRun<R extends CommandRun = Run> {
   readonly run: R
   readonly workspace: Workspace
   readonly envs: SandboxEnvs
-  /** The id of the person whose access is used for other repositories. */
+  /** The id of the person whose access is used to fetch other repositories, such as submodules. */
   readonly person: string
 }
 

@@ -66,7 +66,7 @@ type Deps = Pick<
   'commands' | 'projectSecrets' | 'mcpHeaders' | 'mcpSignIns' | 'sandbox' | 'egress'
 >
 
-/** Makes the environments from the present settings of the project. Opens no network yet. */
+/** Makes the environments from the current settings of the project. Opens no network yet. */
 export async function sandboxEnvsOf(
   deps: Deps,
   of: {

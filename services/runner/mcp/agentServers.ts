@@ -72,7 +72,7 @@ export function mcpOf({ logger }: { readonly logger: Pick<Logger, 'warn'> }, sta
   }
 }
 
-/** Divides the servers into those that the agent gets, and those that it does not get, each with the reason. */
+/** Divides the servers into those that the agent gets, and those that are refused with a reason. */
 function chosen({ agent, sandboxEnv: { mcp } }: Start) {
   const { local = [], remote = [], leftOut = [] } = mcp ?? {}
   const refusalOf = (name: string, toolsOff: readonly string[] = []): string | undefined => {

@@ -44,7 +44,7 @@ export interface BrokerOptions {
   readonly modelFetches?: boolean
   /** The budget that applies until `admit` is first called; unlimited by default. */
   readonly budget?: Budget
-  /** Called after each metered request, also after one that was broken off. */
+  /** Called after each metered request, even one that was broken off. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
   /** The size limit of a request: 32 MB by default, like that of the model's API. */
@@ -219,7 +219,7 @@ async function drained(request: IncomingMessage): Promise<void> {
 
 const longestSocketPath = 107
 
-/** Removes the socket at the path if a killed runner has left it. */
+/** Removes the socket at the path if a killed runner has left it. Throws if the path is too long for a socket. */
 async function removeStale(socketPath: string): Promise<void> {
   if (Buffer.byteLength(socketPath) > longestSocketPath) {
     throw new Error(

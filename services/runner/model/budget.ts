@@ -88,7 +88,7 @@ function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
   return { tokens: spent.tokens + totalTokens(use), dollars: spent.dollars + costOf(use, prices) }
 }
 
-/** The usage that a sandbox reported, with each value limited to a range that the log accepts. A refused entry would hold up all entries after it. */
+/** The usage with each value limited to a range that the log accepts. A refused entry would hold up all later ones. */
 function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   return {
     executionId,
@@ -127,7 +127,7 @@ export function costOf(usage: ModelUsage, prices: Prices): number {
   return price === undefined ? Math.max(0, ...Object.values(prices).map(at)) : at(price)
 }
 
-/** A person's model usage on a UTC day. It is in the log and read there each time, so that it holds across restarts and runners. */
+/** A person's model usage on a UTC day. It is read from the log each time, so that it holds across restarts and runners. */
 interface DailyUsage {
   /** The day, such as `2026-01-31`. */
   readonly day: string

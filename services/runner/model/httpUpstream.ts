@@ -26,7 +26,9 @@ export interface HttpOptions {
   readonly apiKey: string
   /** How the key is sent; `api_key` by default. */
   readonly use?: KeyUse
-  /** Whether a person or a project chose the address, and not the operator. The host name of such an address may lead only to public addresses. */
+  /**
+   * Whether a person or a project, rather than the operator, chose the address. The host name of such an address may lead only to public addresses.
+   */
   readonly isForeign?: boolean
   readonly connectTimeoutMs?: number
   /** How long the API may be silent before it counts as unavailable. */

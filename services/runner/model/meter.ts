@@ -15,7 +15,7 @@ export function totalTokens(usage: TokenCounts): number {
 
 export interface Meter {
   read(bytes: Uint8Array): void
-  /** The usage so far, also of an answer that was broken off; `undefined` when the answer had none. */
+  /** The usage so far, even of an answer that was broken off; `undefined` when the answer had none. */
   total(): ModelUsage | undefined
 }
 

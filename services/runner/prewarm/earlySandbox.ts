@@ -25,7 +25,7 @@ export interface EarlySandbox {
 
 /** The agent that a sandbox was opened for. */
 export interface OpenedFor {
-  /** The fingerprint of the agent's environment. */
+  /** The fingerprint of the agent's setup. */
   readonly fingerprint: string
   readonly session: string | null
 }

@@ -60,7 +60,7 @@ const unusedMs = 60_000
  * for very long, so the agent needs a limit of its own.
  */
 const agentMs = 60 * 60_000
-/** The most people with a prepared workspace at the same time. */
+/** How many people may have a prepared workspace at the same time. */
 const maxAtOnce = 4
 
 /** Makes the collection of prepared workspaces, and removes those that an earlier process has left. */

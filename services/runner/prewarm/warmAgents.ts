@@ -5,7 +5,7 @@ import { freeMemory } from './freeMemory.ts'
 
 /** The values that an agent must have in common with a turn to serve it. */
 export interface Fingerprint {
-  /** Equal for agents that were started with the same environment. */
+  /** Equal for agents that were started in the same way: see `startFingerprint`. */
   readonly setup: string
   /** The session of the agent; `null` before its first turn. */
   readonly session: string | null
@@ -40,7 +40,7 @@ const shareOfFree = 0.25
 const longestUseMs = 8 * 60 * 60_000
 
 /**
- * How many agents may wait. If the number `given` was configured, it counts. Otherwise waiting agents may use a quarter of the memory that would be
+ * How many agents may wait: the configured number `given`, if there is one. Otherwise waiting agents may use a quarter of the memory that would be
  * free without them: `kept` agents already wait, and their memory is no longer free.
  */
 export async function maxWarmAgents(

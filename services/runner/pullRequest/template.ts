@@ -16,8 +16,8 @@ interface Entry {
 }
 
 /**
- * The template that GitHub would use: `pull_request_template` in `.github`, at the root or in `docs`. If there is none, the only file in a folder of
- * that name. Mentions are broken up. `null` when there is no template, or when it is too long or not text.
+ * The template that GitHub would use: `pull_request_template` in `.github`, at the root or in `docs`, or else the only file in a folder of that name.
+ * Mentions in it are broken up. `null` when there is no template, or when it is too long or not text.
  */
 export async function templateOf(
   git: Git,

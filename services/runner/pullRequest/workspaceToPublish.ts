@@ -8,7 +8,10 @@ import type { Publication, PublishingDeps } from './publication.ts'
 const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
-/** Whether the code host has the branch into which the work is to be merged. The refreshed mirror says so. An empty repository has no such branch. */
+/**
+ * Whether the work has a base branch to be merged into: the branch is in the refreshed mirror, or the repository was empty and the work itself
+ * becomes the branch.
+ */
 export async function hasBase({ git }: PublishingDeps, workspace: Workspace): Promise<boolean> {
   const { branch, baseBranch, mirrorDir } = workspace
   return branch === baseBranch || (await commitOf(git, mirrorDir, `refs/heads/${baseBranch}`)) !== null

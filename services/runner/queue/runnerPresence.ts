@@ -14,8 +14,8 @@ export interface RunnerPresence {
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
   /**
-   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute. One that is leaving is `gone`: it takes no more jobs.
-   * `unknown` until this runner has received its own announcements for that time.
+   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute. A runner that is leaving is `gone`: it takes no more
+   * jobs. `unknown` until this runner has received its own announcements for that time.
    */
   statusOf(runnerId: string, heardWithinMs: number): 'there' | 'gone' | 'unknown'
   /** Announces from now on that this runner takes no more jobs. */

@@ -26,7 +26,7 @@ const renewMs = 1_000
 const passOnMs = 50
 /** How soon a job that seems to be running elsewhere is delivered again. */
 const retryMs = 1_000
-/** A job is rejected after this many failures. */
+/** A job that fails is rejected once it has been delivered this many times. */
 const maxAttempts = 20
 
 /** The runs on this runner. */
@@ -157,8 +157,8 @@ async function runDelivery<Deps extends QueueDeps>(
     await measured(deps, delivery, () => run(deps, control))
     await delivery.ack()
   } catch (fault) {
-    // A job that throws is given back and delivered again, up to `maxAttempts` times. While a part of the server is unavailable, the times do not
-    // count.
+    // A job that throws is given back and delivered again, and rejected after `maxAttempts` deliveries. It is never rejected because a part of the
+    // server is unavailable.
     if (fault instanceof EngineUnavailable || delivery.attempt < maxAttempts) throw fault
     deps.logger.error({ err: fault, job }, 'job set aside')
     await delivery.reject(fault)

@@ -16,7 +16,7 @@ export { redacted } from '#platform/redaction/scan.ts'
 export interface Redactor {
   /** Returns the text that is safe to show so far. An end that may be the beginning of a secret is held back until more is known. */
   push(text: string): string | Promise<string>
-  /** Returns the text that was held back if it is at most the first 3 characters of a secret. Everything after them is still hidden. */
+  /** Returns the text that was held back if it is at most the first 3 characters of a secret. The rest of the secret stays hidden. */
   reveal(): string
   /** Returns the text that was held back. Nothing may be pushed after this. */
   end(): string | Promise<string>
@@ -44,7 +44,7 @@ export const withheld = '[not shown: it could not be looked through for secrets]
 
 /** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */
 const shortText = 16 * 1024
-/** The most characters of a secret that are shown while it is not known whether it is one. */
+/** The most characters that are shown of text that may be the beginning of a secret. */
 const revealed = 3
 /**
  * All secrets are searched for at once, with an automaton. It is built in the calling thread up to this total length of the secrets, which takes a

@@ -15,7 +15,7 @@ export interface TextThreads {
   close(): Promise<void>
 }
 
-/** The most memory of a thread in MB. The automatons that find secrets do not count, because threads share them. */
+/** The maximum memory of a thread in MB. The automatons that find secrets do not count, because threads share them. */
 const maxMemoryMb = 512
 const attempts = 2
 

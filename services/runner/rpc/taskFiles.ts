@@ -50,7 +50,7 @@ export function taskFiles(
   }
 }
 
-/** Does some work at a time, in the order in which it is requested. Leaves out what was requested too long before its turn. */
+/** Does at most `maxAtOnce` pieces of work at a time, in the order of the requests. Skips work that waited too long. */
 export function inTurns(now: () => number = Date.now) {
   const inTurn = limitConcurrency(maxAtOnce)
   return <T>(since: number, work: () => Promise<T>): Promise<T | undefined> =>

@@ -142,7 +142,7 @@ async function isMergedBy(
   const { git } = deps
   const { privateGitDir: gitDir, baseBranch } = workspace
   if ((await commitOf(git, gitDir, mergedHead)) === null) {
-    // Others may have pushed before the merge, mostly on top of our work; whether they did is only known once `mergedHead` is fetched.
+    // Others may have pushed before the merge, mostly on top of our work; whether they did is known only once `mergedHead` is fetched.
     const host = await hostOf(deps, state)
     if (!host || !(await fetchWithin(git, gitDir, host, mergedHead))) return false
   }

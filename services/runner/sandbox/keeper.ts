@@ -5,7 +5,7 @@
 import { becomesCommand, limitsItself, readsWords } from './bubblewrap/launcher.ts'
 import type { ProgramSpec } from './program.ts'
 
-/** The numbers of the system calls that the keeper makes; `undefined` on a machine where it cannot run. */
+/** The numbers of the system calls that the keeper makes, by processor architecture. */
 const calls = {
   x64: { prctl: 157, setsid: 112 },
   arm64: { prctl: 167, setsid: 157 },

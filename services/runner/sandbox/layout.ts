@@ -53,7 +53,10 @@ export function accountFiles({
   }
 }
 
-/** Throws `RangeError` for a mount point in a folder that an agent can write to. The agent could replace the mount point by a link. */
+/**
+ * Returns `bind`. Throws `RangeError` if its mount point is in a folder that an agent can write to: the agent could replace the mount point by a
+ * link.
+ */
 export function checkedBind(bind: Bind): Bind {
   const { source, target } = bind
   const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)

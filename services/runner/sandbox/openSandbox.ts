@@ -13,13 +13,13 @@ import { notAllowed, type Detected } from './probe.ts'
 
 export interface OpenedSandbox {
   readonly sandbox: AvailableSandbox
-  /** A notice about the sandbox on every page; `null` for none. */
+  /** A notice about the sandbox that every page shows; `null` for none. */
   readonly notice: string | null
   /** Why only the scripted model may run in the sandbox, in a sentence; `null` when real models may run. */
   readonly onlyScripted: string | null
   /** A sentence for each guarantee that a sandbox usually gives but this sandbox does not. */
   readonly shortcomings: readonly string[]
-  /** If there is a sandbox: sentences about how memory is counted, and which of the host's toolchains it shows. */
+  /** Sentences about how the sandbox counts memory and which host toolchains it shows; empty without one. */
   readonly about: readonly string[]
   /** Ends everything that serves the sandboxes, such as containers for git calls, but not the sandboxes themselves. */
   close(): Promise<void>
@@ -39,8 +39,8 @@ const unsandboxedNotice =
 const close = async () => undefined
 
 /**
- * Opens the sandbox. Without a sandbox, only the scripted model may run, whose commands we wrote. In a sandbox with shortcomings that the operator
- * did not allow, no real model may run either. Throws a sentence when SANDBOX=container is impossible.
+ * Opens the sandbox. Without one, or with shortcomings that the operator did not allow, only the scripted model may run, whose commands we wrote;
+ * SANDBOX=none allows every model. If SANDBOX=container is impossible, throws an error whose message is a sentence.
  */
 export async function openSandbox(config: Config, places: SandboxPlaces): Promise<OpenedSandbox> {
   const { path } = config
@@ -108,7 +108,7 @@ function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSa
   return { sandbox: { missing }, notice: why, ...nothing }
 }
 
-/** The opened sandbox, unless it is too weak for a real model. */
+/** The opened sandbox; `missing` if it is too weak and a real model could run in it. */
 function asAllowed(
   config: Config,
   { sandbox, shortcomings, memory, toolchains = [] }: WorkingSandbox,

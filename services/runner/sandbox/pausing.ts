@@ -13,15 +13,15 @@ export interface Paused {
 }
 
 export interface PausableSandbox {
-  /** The given sandbox, wrapped: processes that are started through this one can be paused. */
+  /** The given sandbox, wrapped so that the processes that it starts can be paused. */
   readonly sandbox: Sandbox
-  /** The sandbox in which a task's agent is, running or frozen; `undefined` when it has none now. */
+  /** The sandbox of a task's agent, running or frozen; `undefined` when there is none. */
   ofAgent(taskId: string): SandboxedProcess | undefined
   /** All sandboxes of a task, the latest first, each with the ports of our own relays in it. */
   ofTask(
     taskId: string,
   ): readonly { readonly child: SandboxedProcess; readonly ownPorts: readonly number[] }[]
-  /** Freezes the processes of a task's sandboxes. Those in containers go on, because they are not visible on this machine. */
+  /** Pauses the processes of a task's sandboxes. Those in containers continue, because this machine does not see them. */
   pause(taskId: string): Promise<Paused>
 }
 

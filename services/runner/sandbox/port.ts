@@ -26,8 +26,8 @@ export interface Sandbox {
   /** Starts a command. Throws `CannotStart`. An error inside of the sandbox looks like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
-   * Starts a sandbox before its command is known. The sandbox then starts while the caller prepares the command. Absent if this would save no time.
-   * Throws `CannotStart`. Nothing in the workspace is read until the command runs.
+   * Starts a sandbox while the caller still prepares the command. Absent if this would save no time. Throws `CannotStart`. Nothing in the workspace
+   * is read until the command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
   paths(workspace: Workspace): SandboxPaths
@@ -53,7 +53,7 @@ export interface Bind {
 }
 
 export interface SandboxLimits {
-  /** The limit for all processes together. Files in `/tmp` are not included; they may take up half as much in addition. */
+  /** The limit for all processes together. Files in `/tmp` and in `/dev/shm` may take up a quarter of it each in addition. */
   readonly memoryBytes: number
   readonly processes: number
   /** The limit for each file. */
@@ -66,7 +66,7 @@ export interface SandboxSpec {
   readonly command: readonly [string, ...string[]]
   /**
    * The whole environment, except for `HOME`, `USER`, `LANG` and `TMPDIR`, which have defaults. `PATH` lists folders below the tree and the home, as
-   * a project writes them. They are searched before the folders of the sandbox.
+   * in `./bin:$HOME/bin`. They are searched before the folders of the sandbox.
    */
   readonly env: Readonly<Record<string, string>>
   readonly workspace: Workspace

@@ -25,7 +25,7 @@ export async function connectToPort(
   return connection
 }
 
-/** A script that prints a character once it is connected. Then it passes bytes on in both directions until the other side has ended. */
+/** A script that prints a character once it is connected. Then it copies bytes both ways until the listener closes the connection. */
 const script = `
 use Socket qw(:DEFAULT IN6ADDR_LOOPBACK pack_sockaddr_in6);
 my $port = shift @ARGV;

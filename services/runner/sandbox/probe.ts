@@ -62,7 +62,7 @@ async function lookAround(
 ): Promise<string | readonly Shortcoming[]> {
   const look = ['perl', '-e', lookInside, String(callNumber('unshare'))] as const
   const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
-  // Uses bash, because helper processes of commands are started by bash. A machine without perl lacks what nobody can see.
+  // Uses bash, because bash starts the helper processes of commands. Without perl, both guarantees count as missing.
   const nodeAndLook = '"$1" --version && shift && { "$@" || true; }'
   const command = program
     ? (['/bin/bash', '-c', nodeAndLook, 'bash', sandbox.seenAs(program), ...look] as const)
@@ -82,7 +82,7 @@ async function lookAround(
   ]
 }
 
-/** Why git cannot read the tree; `undefined` when it can. If it could not, nothing would ever seem to have changed. */
+/** Why git cannot read the tree; `undefined` when it can. Without this check, no file would ever seem to have changed. */
 async function gitFault(sandbox: Sandbox, workspace: Workspace): Promise<string | undefined> {
   const file = join(workspace.dir, 'trial')
   writeFileSync(file, 'trial\n')
@@ -124,8 +124,8 @@ const trialLimits = {
 }
 
 /**
- * Calls `use` with an empty workspace, and removes the workspace afterwards. Makes it synchronously, so that the trial starts before this thread is busy
- * with loading the other parts.
+ * Calls `use` with an empty workspace, and removes it afterwards. The workspace is made synchronously, so that the trial starts before this thread is
+ * busy with loading the other parts.
  */
 export async function withTrialWorkspace<T>(
   root: string,

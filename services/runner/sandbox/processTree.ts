@@ -26,7 +26,7 @@ export function fewProcesses(pid: number): readonly number[] {
   return found
 }
 
-/** The most open files that are inspected; a sandbox does not need more. */
+/** The most open files and mappings that are inspected; a sandbox does not need more. */
 const maxDescriptors = 100_000
 /** How many descriptors are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64
@@ -35,11 +35,11 @@ const maxTries = 50
 const retryMs = 20
 
 /**
- * The memory of the processes, in bytes. Counts the memory of each process alone, resident or swapped. Also counts, once, memory that processes share
- * or that only a descriptor holds (memfd, anonymous shared mappings, System V). Leaves out files in `/tmp` and `/dev/shm`. Leaves out memory that is
- * on its way through a socket, and System V segments that no process has attached: in a sandbox whose memory is counted here, the filter of system
- * calls refuses the former, and all of the latter but small ones. Reads the open files of only one thread of each process, because the filter makes
- * all threads share them. Returns `Infinity` if there is too much to inspect, or if a living process cannot be inspected.
+ * The memory of the processes in bytes, resident or swapped. Memory that processes share, or that only a descriptor holds (memfd, anonymous shared
+ * mappings, System V), counts once; files in `/tmp` and `/dev/shm` do not count. Memory on its way through a socket and System V segments that no
+ * process has attached cannot be seen here, so the filter of system calls refuses memfds and all but small segments. The filter also makes all
+ * threads of a process share their open files, so only one thread's are read. Returns `Infinity` if there is too much to inspect, or if a living
+ * process cannot be inspected.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
@@ -115,7 +115,7 @@ const sharedMapping =
 /** The address as the names in /proc/<pid>/map_files write it, without leading zeros. */
 const short = (address: string): string => address.replace(/^0+(?=.)/, '')
 
-/** Adds sizes of shared memory by path. Returns how many of the paths could be inspected. */
+/** Adds the sizes of the shared memory at `paths`. Returns how many paths could be inspected. */
 async function addShared(shared: Map<string, number>, paths: readonly string[]): Promise<number> {
   let found = 0
   for (let from = 0; from < paths.length; from += atOnce) {
@@ -134,7 +134,9 @@ async function addOne(shared: Map<string, number>, path: string): Promise<boolea
   return found !== undefined
 }
 
-/** A value that distinguishes this process from a later one with the same id. `undefined` when no process runs, or when a dead one was not reaped yet. */
+/**
+ * A value that distinguishes this process from a later one with the same id. `undefined` when the process has ended, even if it was not reaped yet.
+ */
 export async function birthOf(pid: number): Promise<string | undefined> {
   const facts = await factsOf(`/proc/${pid}`)
   return facts?.isAlive === true ? facts.birth : undefined

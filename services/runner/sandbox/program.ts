@@ -1,4 +1,4 @@
-/** A program that is started in a sandbox that already runs: a shell of a person, a service, or a connection to a port. */
+/** A program that is started in a running sandbox: a person's shell, a service, or a connection to a port. */
 import type { Duplex, Readable, Writable } from 'node:stream'
 import { CannotStart, type SpawnedProcess } from '#platform/childProcess.ts'
 import { endTree } from './bubblewrap/freeze.ts'
@@ -17,7 +17,7 @@ export interface ProgramSpec {
    * command.
    */
   readonly env: Readonly<Record<string, string>>
-  /** Gives the program a terminal of this size, whose output is all in `stdout`. */
+  /** Gives the program a terminal of this size. All of its output is in `stdout`. */
   readonly terminal?: TerminalSize
 }
 

@@ -14,13 +14,13 @@ interface Rule {
   /** The error that the program gets; EPERM by default. */
   readonly errno?: number
   /**
-   * Refuses the call only for some values of the argument at `index`. Either its lower 32 bits, masked by `mask`, equal `value`. Or its 64 bits, as a
+   * Refuses the call only for some values of the argument at `index`: if its lower 32 bits, masked by `mask`, equal `value`, or if all 64 bits, as a
    * number, are above `above`.
    */
   readonly argument?:
     | { readonly index: number; readonly mask: number; readonly value: number }
     | { readonly index: number; readonly above: number }
-  /** Set for a call that makes memory which no process shows. It is refused when we count memory process by process, because the kernel does not. */
+  /** Set for a call that makes memory which no process shows. It is refused unless the kernel counts the memory. */
   readonly isHiddenMemory?: true
   /** Set for a call that a runner in a container needs to make sandboxes. The call is refused only inside sandboxes. */
   readonly isForMakingSandboxes?: true
@@ -38,7 +38,7 @@ const socketOf = (family: number, why: string): Rule => ({
   names: ['socket'],
   argument: { index: 0, mask: allBits, value: family },
 })
-/** Refuses one request of `ioctl`. The call fails as on a file system that does not support the request, which programs expect. */
+/** Refuses one request of `ioctl`, with the error of a file system that does not support the request. Programs expect this error. */
 const ioctlOf = (request: number, why: string): Rule => ({
   why,
   names: ['ioctl'],

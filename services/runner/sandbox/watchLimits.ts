@@ -1,4 +1,4 @@
-/** Ends a process when its time is over, or when everything that it started uses too much memory. */
+/** Reports when a sandbox's time is over, or when everything that runs in it uses too much memory. */
 import type { Counted } from './bubblewrap/controlGroups.ts'
 import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
@@ -11,7 +11,7 @@ const pauseFactor = 10
 export interface Watched {
   /** Returns the ids of the topmost processes. All other processes are below them. */
   readonly roots: () => readonly number[]
-  /** Returns whether the memory is within the limit by the kernel's count. Without `counted`, the memory of the processes is added up instead. */
+  /** Returns whether the memory is within the limit by the kernel's count. If that is `unknown`, the memory of the processes is added up. */
   readonly counted?: () => Promise<Counted>
 }
 

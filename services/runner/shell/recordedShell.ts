@@ -1,4 +1,4 @@
-/** Records what a shell prints until it ends, and ends it when its time or what may be recorded of it is over. */
+/** Records what a shell prints. Ends the shell when its time is over, or no more output may be recorded. */
 import type { Logger } from '#platform/log.ts'
 import { idleShellMs, longestShellMs, shellEndSentences, type ShellEnd } from '#domain/task/shells.ts'
 import { ShellOutputRecorded } from '#domain/task/terminalEvents.ts'
@@ -14,9 +14,9 @@ export interface RecordedShell {
   input(bytes: Uint8Array): Promise<void>
   resize(size: TerminalSize): void
   end(why: ShellEnd): void
-  /** Whether it takes no more input, though its end may not be recorded yet. */
+  /** Whether the shell takes no more input. Its end may not be recorded yet. */
   isOver(): boolean
-  /** Settles when the shell and everything that it started has ended, and its end is recorded, or cannot be. Never fails. */
+  /** Settles when the shell and everything that it started has ended and, if possible, its end is recorded. Never fails. */
   readonly ended: Promise<void>
 }
 
@@ -27,10 +27,10 @@ interface ShellRecording {
   readonly logger: Pick<Logger, 'info'>
 }
 
-/** How long typed characters that may begin a secret are held back when nothing follows. */
+/** How long output that may begin a secret is held back when nothing follows. */
 const revealMs = 20
 
-/** The last piece of a shell's output. */
+/** The last event of a shell's output. */
 export function endOfShell(shellId: string, size: TerminalSize, ended: ShellEnd) {
   const text = `\r\n[${shellEndSentences[ended]}]\r\n`
   return ShellOutputRecorded.of({ shellId, ...size, ended }, { text })

@@ -1,4 +1,4 @@
-/** What the shells of people need of the runner. */
+/** The parts of the runner that people's shells need. */
 import type { TerminalWriters } from '../execution/recording/terminalWriters.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { SandboxedProcess } from '../sandbox/port.ts'
@@ -7,6 +7,6 @@ export type ShellDeps = AgentDeps &
   WorkspaceDeps &
   Pick<RecordingDeps, 'allowances' | 'redaction'> & {
     readonly terminals: TerminalWriters
-    /** The sandbox in which a task's agent is. */
+    /** The sandbox of a task's agent; `undefined` when there is none. */
     readonly sandboxOfAgent: (taskId: string) => SandboxedProcess | undefined
   }

@@ -1,6 +1,6 @@
 /**
- * A file beside a task's workspace that names the shell that is open there. A process that finds such a file at its start records that the shell has
- * ended, because the process that had it was killed.
+ * A file beside a task's workspace that names the shell that is open there. If a process finds such a file at its start, an earlier process was
+ * killed: the new process records that the shell has ended.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The sandbox of a person's shell: that of the task's agent, if it is open, or one of its own for the same workspace. */
+/** The sandbox of a person's shell: the open one of the task's agent, or else a new one for the same workspace. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { longestShellMs } from '#domain/task/shells.ts'
 import { relayVariables } from '../egress/sandboxEgress.ts'
@@ -11,14 +11,14 @@ import type { ShellDeps } from './shellDeps.ts'
 
 export interface ShellSandbox {
   readonly process: SandboxedProcess
-  /** Whether the agent is in it, too. Otherwise it only shares the workspace with the agent: it has its own home, processes and ports. */
+  /** Whether it is the agent's sandbox. If not, it has its own home, processes and ports, and shares only the workspace. */
   readonly isShared: boolean
   readonly env: Readonly<Record<string, string>>
   /** Ends the sandbox, unless it is the agent's. */
   close(): Promise<void>
 }
 
-/** Throws `Fault` when there can be none. */
+/** Throws `Fault` when no sandbox can be opened. */
 export async function shellSandbox(
   deps: ShellDeps,
   workspace: Workspace,
@@ -36,7 +36,7 @@ export async function shellSandbox(
       },
       close: async () => undefined,
     }
-  // While nobody holds the lock, nobody removes or replaces the workspace.
+  // While this holds the lock, nobody else removes or replaces the workspace.
   const own = await deps.locks.holdIfFree(workspace.taskId, () => ownSandbox(deps, workspace, envs))
   if (!own) throw new Fault('task_running', 'The files of this task are in use. Try again in a moment.')
   return own
@@ -69,7 +69,7 @@ async function ownSandbox(deps: ShellDeps, workspace: Workspace, envs: SandboxEn
     },
     'shell-home',
   ).finally(() => env.close())
-  // Only a fault ends it before it has started.
+  // `running` only settles first if the start failed.
   const child = await Promise.race([started, running])
   const ended = running.catch((fault: unknown) =>
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to remove the home of a shell'),

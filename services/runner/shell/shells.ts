@@ -21,7 +21,7 @@ export interface Shells {
   open(request: RpcRequest<'openShell'>): Promise<RpcResponse<'openShell'> | undefined>
   use(request: RpcRequest<'useShell'>): Promise<RpcResponse<'useShell'> | undefined>
   has(taskId: string): boolean
-  /** Ends the shell of a task. Nothing of it is left. */
+  /** Ends a task's shell. Resolves when nothing of it is left. */
   end(taskId: string): Promise<void>
   /** Ends all shells, because the server stops. */
   close(): Promise<void>

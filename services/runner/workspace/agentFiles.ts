@@ -36,7 +36,7 @@ export async function readPlainStart(
 }
 
 /**
- * Calls `use` with a function that returns the path of each name in a folder; `root` is a real path. Returns `undefined` when the folder is no
+ * Calls `use` with a function that returns the path of each name in a folder; `root` is a real path. Returns `undefined` when the path is not a
  * folder, or is reached through a link. The returned paths lead into the same folder even if an agent moves it meanwhile.
  */
 export async function withFolder<T>(
@@ -84,8 +84,8 @@ export function giveFew({ uid, gid }: HostUser, dir: string): void {
 }
 
 /**
- * Removes a folder with the `rm` program instead of Node: it works on open folders, so neither very deep folders nor an agent that moves folders
- * meanwhile can lead it elsewhere.
+ * Removes a folder with the `rm` program. Unlike Node, it works on open folders: it can remove very deep ones, and an agent that moves folders cannot
+ * lead it elsewhere.
  */
 export async function removeFolder(dir: string, path: string): Promise<void> {
   // Users other than root cannot empty folders without the write permission.

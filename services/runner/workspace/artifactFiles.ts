@@ -9,7 +9,7 @@ export interface ArtifactFiles {
   /** The paths of the files that may be kept, in order, relative to the folder of artifacts. */
   readonly paths: readonly string[]
   readonly refused: readonly RefusedFile[]
-  /** Reads a file; `null` when the file has changed since it was found. */
+  /** Reads a file; `null` when it is gone, too large or not plain by now. */
   read(path: string): Promise<Buffer | null>
 }
 
@@ -47,9 +47,7 @@ export async function artifactFiles(treeDir: string, since: number): Promise<Art
   return { paths, refused, read }
 }
 
-/**
- * The first of the two folders above an artifact, `dirname(artifactFolder)` and `artifactFolder`, that exists but is no folder, for example a link.
- */
+/** The first of the paths `dirname(artifactFolder)` and `artifactFolder` at which something exists that is no folder, for example a link. */
 async function oddFolder(root: string) {
   for (const path of [dirname(artifactFolder), artifactFolder]) {
     const entry = await lstat(join(root, path)).catch(() => undefined)

@@ -196,7 +196,7 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
   return candidates.filter((_, index) => found[index]?.isSymbolicLink() === false)
 }
 
-/** Synchronous, as each call takes microseconds, and would otherwise wait for its turn. */
+/** Makes the folders synchronously: each call takes microseconds, and an asynchronous one would wait. */
 function makeFolders(root: string, task: string, workspace: Workspace): void {
   // Other users may enter these folders but not list them: without a sandbox, the user of the tree must be able to enter.
   for (const dir of [join(root, 'tasks'), task]) {

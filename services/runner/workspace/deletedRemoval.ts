@@ -114,7 +114,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   const projects = await allProjects(options)
   await eviction.removeMirrors({
     idleMs: isBusy() ? idleMs : 0,
-    // While read models are being rebuilt, `projects` may lack a project, so that its mirror is removed. The mirror is then cloned again.
+    // While read models are being rebuilt, `projects` may lack a project. Its mirror is then removed, and cloned again later.
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>
         isMirrorOf(path, { owner, name, id }),

@@ -15,9 +15,9 @@ export function floorsOf(leastFree: number): DiskFloors {
 }
 
 /**
- * Whether a run must be ended because free space is below the floor. `settled` is the free space after the last run was ended for this reason. If it
- * is given, free space must have fallen by another tenth of the floor since then. Otherwise other runs would be blamed for files that the ended run
- * left on the disk.
+ * Whether a run must be ended because free space is below the floor. `settled` is the most free space since a run was last ended for this reason. If
+ * it is given, free space must have fallen by another tenth of the floor. Otherwise other runs would be blamed for files that the ended run left on
+ * the disk.
  */
 export function isFalling(free: number, floors: DiskFloors, settled: number | undefined): boolean {
   return free < (settled === undefined ? floors.stop : settled - floors.stop / 10)
@@ -59,8 +59,8 @@ export function whoGrewMost(runs: readonly RunSizes[], floors: DiskFloors): numb
 }
 
 /**
- * Whether a run may be over `limit` by now: free space has fallen by `fallen` bytes since `sizes` were measured, and one of the runs could then still
- * write that much or less. Runs that were already over the limit do not matter here.
+ * Whether a run may be over `limit` by now. Free space has fallen by `fallen` bytes since `sizes` were measured, so one run may have written that
+ * much. Runs that were already over the limit do not matter here.
  */
 export function mayBeOver(fallen: number, sizes: readonly (number | undefined)[], limit: number): boolean {
   const left = sizes.flatMap((size = 0) => (size < limit ? [limit - size] : []))

@@ -21,15 +21,15 @@ export function inGigabytes(bytes: number): string {
   return `${Number((bytes / 1e9).toFixed(3))} GB`
 }
 
-/** A run that can be stopped, with a sentence for the person. */
+/** A run that can be stopped. The sentence tells the person why. */
 export interface StoppableRun {
   stop(reason: 'disk_limit', sentence: string): void
 }
 
 export interface DiskWatch {
-  /** Why a run cannot begin because too little space is free, in a sentence; `undefined` when it can. */
+  /** A sentence that says that too little space is free for a run to begin; `undefined` when it can begin. */
   refusal(): string | undefined
-  /** Counts a run's disk space until the returned function is called, and a last time then. */
+  /** Measures a run's disk space until the returned function is called, and once more then. */
   watch(run: { readonly taskId: string; readonly stop: StoppableRun }): () => void
   /** Resolves when all ended runs were counted. Never fails. */
   counted(): Promise<void>
@@ -177,7 +177,10 @@ function guarded(call: () => void, onFault: (fault: unknown) => void): () => voi
   }
 }
 
-/** Pauses all runs, ends the run that grew most since it was last counted, and lets the others continue. Resolves when this run has ended. */
+/**
+ * Pauses all runs, ends the run that grew most since it was last counted, and lets the others continue. Resolves when that run has ended, or after
+ * `endTimeoutMs`.
+ */
 async function endWhoGrewMost(
   { root, path, limits, pause, onFault }: DiskWatchOptions,
   watched: ReadonlySet<Watched>,

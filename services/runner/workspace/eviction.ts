@@ -40,7 +40,7 @@ export interface WorkspaceEviction {
   make(request: WorkspaceRequest): Promise<string | undefined>
   /** Records how many bytes a task's workspace uses, because a run has changed it after the last measurement. */
   counted(taskId: string, bytes: number): void
-  /** Measures, and evicts if the budget is exceeded. Only one call runs at a time. */
+  /** Measures, and evicts if the budget is exceeded. Concurrent calls share one pass. */
   clear(): Promise<Cleared>
   /**
    * Calls `isOfUse` with the folder of each mirror, relative to the root, and removes the mirrors for which it returns false. A mirror stays if a
@@ -58,7 +58,7 @@ interface WorkspaceRequest {
 }
 
 export interface Cleared {
-  /** The present size of all mirrors and workspaces. */
+  /** The size of all mirrors, workspaces and environments after the removal. */
   readonly bytes: number
   /** The ids of tasks whose workspaces were removed. */
   readonly workspaces: readonly string[]
@@ -92,10 +92,7 @@ export interface EvictionOptions {
   readonly runsCounted?: () => Promise<void>
   /** Called when the budget is exceeded and nothing more may be removed. */
   readonly onFull?: (bytes: number) => void
-  /**
-   * Called with faults because of which `make` could not measure or evict, or a workspace could not be inspected. No task fails because of these
-   * faults.
-   */
+  /** Called with a fault when `make` could not measure or evict, or when a workspace could not be inspected. No task fails because of it. */
   readonly onFault: (fault: unknown) => void
 }
 

@@ -42,8 +42,8 @@ export interface FolderSizes {
 const counting = 'while IFS= read -r name; do du -s -k -- "$name" 2>/dev/null; echo; done'
 
 /**
- * Measures folders below `root` through one shell that stays. To start a program, this process is copied, and stands still until the program runs.
- * The small shell starts `du` quickly, and beside this process.
+ * Measures folders below `root` through one shell that stays open. Starting a program copies this process and blocks it until the program runs. The
+ * small shell starts `du` quickly and without blocking this process.
  */
 export function openFolderSizes(root: string, path: string): FolderSizes {
   let shell: SpawnedProcess | undefined
@@ -74,7 +74,7 @@ export function openFolderSizes(root: string, path: string): FolderSizes {
   }
 }
 
-/** The shell's next answer: what `du` printed, if it printed anything, and an empty line. */
+/** The bytes in the shell's next answer: the output of `du`, if any, and an empty line. */
 function answerOf({ stdout }: SpawnedProcess): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = ''

@@ -1,7 +1,7 @@
 /** Locks on tasks' workspaces: only one run, pull request, preparation or cleanup uses a workspace at a time. */
 
 export interface WorkspaceLocks {
-  /** Waits for the lock, in the order of the calls. Rejects when the signal aborts before the lock is held, and not afterwards. */
+  /** Waits for the lock, in the order of the calls. Rejects if the signal aborts before the lock is held, but not later. */
   hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Holds the lock and calls `use` if nobody else holds the lock or waits for it; otherwise returns `undefined`. */
   holdIfFree<T>(taskId: string, use: () => Promise<T>): Promise<T | undefined>

@@ -1,6 +1,6 @@
 /**
- * The users that sandboxes run as, one for each task. So limits that the kernel counts by user apply to one task alone, and the files of a task
- * belong to no user of another. The users need no account on the host.
+ * The users that sandboxes run as, one for each task. So limits that the kernel counts by user apply to one task alone, and no task's user owns the
+ * files of another task. The users need no account on the host.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

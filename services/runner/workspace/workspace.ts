@@ -40,7 +40,7 @@ export interface Workspace {
   readonly baseBranch: string
   /** The commit that the workspace started from; `null` in an empty repository. */
   readonly startCommit: string | null
-  /** The user who owns the tree; `undefined` when this is the user of this process, as always unless this process runs as root. */
+  /** The user who owns the tree; `undefined` when it is the user of this process. It always is, unless this process runs as root. */
   readonly owner: SandboxUser | undefined
 }
 
@@ -144,7 +144,7 @@ export async function isEvicted(root: string, taskId: string): Promise<boolean> 
   return marker !== undefined && !(await hasWorkspace(root, taskId))
 }
 
-/** The commit that contained the whole tree of the evicted workspace; `null` when it is unknown, and when the agent's home may have changed since. */
+/** The commit that contained the whole tree of the evicted workspace; `null` when it is unknown, or when the agent's home may have changed since. */
 export async function evictedHead(root: string, taskId: string): Promise<string | null> {
   const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(ifAbsent)
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null
@@ -250,7 +250,7 @@ export async function refreshIndex(
   })
 }
 
-/** The content with which a tree began: the base branch alone (`base`), or also work of an earlier task that was pushed to its branch (`pushed`). */
+/** The content with which a tree began: the base branch (`base`), or a working branch that the host already had (`pushed`). */
 export type Origin = 'base' | 'pushed'
 
 const untouchedMarker = (dir: string): string => join(dirname(dir), 'untouched')

@@ -38,7 +38,7 @@ export interface WorkspaceLimitOptions {
   readonly workspaceBytes: number
   /** The users of tasks; `undefined` when tasks have no separate users. */
   readonly users: SandboxUsers | undefined
-  /** The text of /proc/self/mountinfo; read from there by default. */
+  /** The path of the list of mounts; /proc/self/mountinfo by default. */
   readonly mountinfo?: string
   readonly onFault: (fault: unknown) => void
 }

@@ -47,7 +47,7 @@ export interface Workspaces {
   /** Marks a workspace as complete. Everything that had to be restored must be there, since a complete workspace is not restored again. */
   complete(workspace: Workspace): Promise<void>
   /**
-   * Removes a workspace that will be made again. Keeps the home of an evicted workspace that is not complete again. Nothing may run in the workspace.
+   * Removes a workspace that will be made again. If the workspace is incomplete and was evicted, its home stays. Nothing may run in the workspace.
    */
   discard(taskId: string): Promise<void>
   /** Removes an incomplete workspace, except for the home that an eviction kept. Nothing may run in it. */

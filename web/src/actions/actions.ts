@@ -1,7 +1,7 @@
 /**
- * All actions that have a key or are in the palette, as data, in one list from which the keys, the palette and the list of shortcuts are made. A part
- * of the page offers an action with `useAction`; an action that no part offers does nothing. When two actions share a key, the first available one in
- * the list runs: actions on Escape are therefore listed in the order in which Escape closes things. An overlay handles Escape before any of them.
+ * All actions that have a key or are in the palette. The keys, the palette and the list of shortcuts are made from this list. A part of the page
+ * offers an action with `useAction`; an action that no part offers does nothing. When two actions share a key, the first available one in the list
+ * runs: actions on Escape are therefore listed in the order in which Escape closes things. An overlay handles Escape before any of them.
  */
 export interface ActionFacts {
   readonly id: string

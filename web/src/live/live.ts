@@ -1,6 +1,6 @@
 /**
  * The live connection of the signed-in product. Listener middleware owns the one socket: it opens when the user is known and closes when the session
- * ends. Rooms are joined only in the `connect` handler, so that a restored connection is joined like a new one.
+ * ends. Viewers join their rooms on each connection, so that a restored connection is joined like a new one.
  */
 import { createListenerMiddleware, type Dispatch, isAnyOf, type UnknownAction } from '@reduxjs/toolkit'
 import { sessionEnded, sessionStarted } from '../api/session.ts'

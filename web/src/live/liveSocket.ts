@@ -7,7 +7,7 @@ export interface LiveSocket {
   isConnected(): boolean
   join(taskId: string, last: Position | null): Promise<JoinAnswer>
   leave(taskId: string): void
-  /** The socket itself, for requests of a single part of a page. */
+  /** The socket itself, for requests that only one part of a page makes. */
   readonly raw?: Socket<ServerEvents, ClientEvents>
   close(): void
 }

@@ -30,7 +30,7 @@ export function unsequenced<Item extends Versioned>(): Sequencer<Item> {
   return { at: null, held: new Map() }
 }
 
-/** Takes items in any order, and items that it already had. Returns those that can be delivered now. */
+/** Takes items in any order, also repeated ones. Returns the items that can be delivered now. */
 export function receive<Item extends Versioned>(
   { at, held }: Sequencer<Item>,
   items: readonly Item[],

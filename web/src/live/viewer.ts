@@ -14,7 +14,7 @@ export interface LiveWords extends MessageWords {
 export interface Viewer {
   readonly taskId: string
   /**
-   * Called whenever the connection is established, also after a loss; the viewer must then join its room. `socket` is for requests of its own.
+   * Called whenever the connection is established, also after a loss; the viewer must then join its room. `socket` is for the viewer's own requests.
    */
   connected(join: Join, socket?: LiveSocket): void
   taskEvent(event: TaskEventMessage): void

@@ -66,7 +66,7 @@ export const splitPosition: Persisted<number> = {
   write: (value) => String(value),
 }
 
-/** Whether the person wants notifications when a task ends while they look elsewhere; the browser must also allow it. */
+/** Whether the person wants notifications from a page in the background; the browser must also allow them. */
 export const desktopNotifications = choice<'unasked' | 'on' | 'off'>(
   'desktopNotifications',
   'unasked',

@@ -9,7 +9,7 @@ export class NoSignatures extends Error {
   override readonly name = 'NoSignatures'
 }
 
-/** How often `checkBundle` runs the verifier at most. No real bundle needs more rounds: it has few keys, and few signatures by each. */
+/** The most times that `checkBundle` runs the verifier. No real bundle needs more: it has few keys, and few signatures by each. */
 const maxRounds = 20
 
 /**

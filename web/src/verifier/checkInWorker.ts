@@ -13,7 +13,7 @@ export type Checked =
       readonly faults: readonly string[]
       readonly taskId: string | null
       readonly events: number
-      /** The fingerprint of the key that signed. */
+      /** The fingerprint of the key that signed; `null` if none did. */
       readonly fingerprint: string | null
       readonly withheld: number
       readonly erased: number

@@ -18,7 +18,7 @@ export const dated = (iso: string): Html =>
 
 type Said = Pick<IssueComment, 'author' | 'createdAt' | 'editedAt' | 'body'>
 
-/** A panel with a text and its author. `did` stands between author and time, for example 'commented'. */
+/** A panel with a text and its author. `did` is shown between author and time, for example 'commented'. */
 export const textPanel = (
   said: Said,
   { id, did }: { readonly id: string; readonly did: Html | string },

@@ -1,4 +1,4 @@
-/** Requests for the pages of issues and pull requests: the repository, the accounts, the number, and answers to forms. */
+/** Reads requests for the pages of issues and pull requests, and answers their forms. */
 import type { Context } from 'koa'
 import { organizationOf, personOf, type Account } from '../../state/accounts.ts'
 import { mayPush, mayTriage } from '../../state/permissions.ts'

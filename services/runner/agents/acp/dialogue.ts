@@ -322,8 +322,8 @@ function broken(state: State, how: string): readonly AgentEvent[] {
 type Request = Extract<AcpLine, { type: 'request' }>
 
 /**
- * Allows a request for permission if the mode or a rule does, or passes it on to a person. Any other request is refused at once, so that the agent
- * does not wait for ever.
+ * Allows a request for permission if the mode or a rule allows it; otherwise passes it on to a person. Any other request is refused at once, so that
+ * the agent does not wait for ever.
  */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { data: request } = PermissionRequest.safeParse(params)

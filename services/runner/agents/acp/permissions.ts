@@ -67,7 +67,7 @@ export const isAllowedInTask = (answers: readonly Answer[]): boolean =>
   isAllowed(answers) && answers.some(({ choices }) => choices.includes(permissionOptions.allowInTask))
 
 /**
- * The line that allows or refuses the request once. A permission for the whole task is remembered here, since a permission of the agent's own would
+ * The line that allows or refuses the request once. We remember a permission for the whole task ourselves, since one that the agent remembers would
  * outlast the task.
  */
 export function permissionLine(id: RequestId, { options }: PermissionRequest, allow: boolean): string {

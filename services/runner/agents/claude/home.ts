@@ -66,7 +66,7 @@ const settings = {
   // instead.
   skipWebFetchPreflight: true,
 }
-// In a home without these notes, claude adds each of them, but for the first, when it starts, and waits each time until it is on the disk.
+// When claude starts, it adds each of these notes that is missing, except the first, and waits for the disk each time.
 const state = {
   hasCompletedOnboarding: true,
   opusProMigrationComplete: true,

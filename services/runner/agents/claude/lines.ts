@@ -29,7 +29,7 @@ export type ToolResult = z.infer<typeof toolResult>
 /** The ids of the messages that a line is about. We gave these ids to claude with the messages. */
 const messageIds = z.array(z.string()).optional()
 const sessionId = z.string().default('')
-/** The id of the tool call that started the sub-agent which printed this line; `null` for a line of the main agent. */
+/** For a line of a sub-agent, the id of the tool call that started it; `null` for a line of the main agent. */
 const parent = z.string().nullable().default(null)
 
 const system = z.object({
@@ -59,7 +59,7 @@ const system = z.object({
 const streamEvent = z.object({
   type: z.literal('stream_event'),
   parent_tool_use_id: parent,
-  // Tried in this order, so the form of each word comes first.
+  // The forms are tried in this order, so the most frequent one, a piece of text, comes first.
   event: z.union([
     z.object({
       type: z.literal('content_block_delta'),

@@ -46,7 +46,7 @@ interface State {
   whole: { readonly messageId: string; readonly blocks: number }
 }
 
-/** A parser for one process. Every text that starts ends, and every tool that starts finishes, even if the output ends early. */
+/** A parser for one process. Every text and every tool that has started is also ended, even if the output stops early. */
 export function createClaudeParser(
   lineLimit?: number,
   requests = new Map<string, ClaudeRequest>(),

@@ -86,7 +86,7 @@ interface State {
   /** Messages that are kept until codex has a thread. */
   held: readonly AgentMessage[]
   /**
-   * The ids of messages that codex has not taken up. The value is the id of the turn of codex that got the message, or `undefined` until codex has
+   * The messages that codex has not taken up, by id. The value is the id of the turn of codex that got the message, or `undefined` until codex has
    * named the turn.
    */
   readonly sent: Map<string, string | undefined>
@@ -249,8 +249,8 @@ function serverAsked(state: State, name: string): AgentEvent {
 const isOpening: ReadonlySet<Asked['kind']> = new Set(['models', 'thread', 'server'])
 
 /**
- * Sends the held messages once codex has a thread and its MCP servers have started. Otherwise codex would wait for the servers after the turn has
- * begun.
+ * Sends the held messages once codex has opened a thread, listed its models and started its MCP servers. Otherwise codex would wait for the servers
+ * after the turn has begun.
  */
 function opened(state: State): readonly AgentEvent[] {
   if (state.thread === '' || [...state.asked.values()].some(({ kind }) => isOpening.has(kind))) return []

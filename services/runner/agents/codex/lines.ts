@@ -126,7 +126,7 @@ export const UserInput = z.object({
         id: z.string(),
         header: z.string().default(''),
         question: z.string(),
-        // A question that asks for a secret does not match, and so is not asked: answers are recorded.
+        // A question for a secret does not match and so is not asked, because answers are recorded.
         isSecret: z.literal(false).default(false),
         options: z.array(z.object({ label: z.string(), description: z.string().default('') })).nullish(),
       }),

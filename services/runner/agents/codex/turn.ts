@@ -9,10 +9,7 @@ export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
   /** The planned changes of an edit that is under way; otherwise `undefined`. */
   changesOf(itemId: string): readonly Change[] | undefined
-  /**
-   * Returns `undefined` while codex keeps within all limits. Otherwise returns the second half of a sentence about it, such as `it writes without
-   * end`.
-   */
+  /** Returns `undefined` while codex keeps within all limits. Otherwise says which limit it exceeds, in a clause such as `it writes without end`. */
   excess(): string | undefined
   /** Ends the texts and tools that are still open. */
   end(): readonly AgentEvent[]

@@ -50,7 +50,7 @@ export const cursor = {
         '--output-format',
         'stream-json',
         '--stream-partial-output',
-        // The sandbox confines the agent; if it waited for a person before each step, it would block for ever.
+        // The sandbox confines the agent. An agent that waited for a person before each step would block for ever.
         '--force',
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
         ...(model !== null && takesModel('cursor', model) ? ['--model', model] : []),

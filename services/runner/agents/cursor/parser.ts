@@ -25,7 +25,7 @@ interface State {
   allText: string
 }
 
-/** A parser for one process. Every text that starts ends, and every tool that starts finishes, even if the output ends early. */
+/** A parser for one process. Every text and every tool that has started is also ended, even if the output stops early. */
 export function createCursorParser(lineLimit?: number): AgentParser {
   const state: State = {
     tools: openTools(),

@@ -9,7 +9,7 @@ import type { Redaction } from '../../redaction/redaction.ts'
 
 export type CheckedArtifact =
   | { readonly mediaType: ArtifactType; readonly bytes: Buffer }
-  /** Why the file is not kept, as the end of a sentence that begins with 'because'. */
+  /** Why the file is not kept, worded to follow 'because'. */
   | { readonly because: string }
 
 interface Checks {
@@ -55,7 +55,7 @@ export async function checkedArtifact(
 /** Brands of MP4 files that are videos; others with the same structure are images. */
 const videoBrand = /^(?:iso\w|mp4\w|avc1|dash|M4V )$/
 
-/** The type that the first bytes show; `image` for all images that are encoded again. */
+/** The type that the first bytes show: `image` for all images that are encoded again, `undefined` for other types. */
 function typeOf(content: Buffer): 'image' | 'video/mp4' | 'video/webm' | 'application/pdf' | undefined {
   const begin = content.toString('latin1', 0, 64)
   if (/^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEBP)/.test(begin)) return 'image'

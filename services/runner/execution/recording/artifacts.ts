@@ -25,7 +25,7 @@ interface FinishedTurn {
 
 /** File systems round the times of files, by at most this many milliseconds. */
 const timeStepMs = 1_000
-/** How many refused files are named with a reason. */
+/** How many refused files are named for each reason. */
 const mostNamed = 5
 
 /** Records the files that are new or changed since the turn began. Files that are not kept are named in a chat message. */

@@ -30,10 +30,7 @@ const longestTail = 1_000_000
 const paceMs = 4
 /** The most reports of usage that are recorded in a run; a turn has one or two. Also the most measurements of how full the model's context is. */
 const maxUsages = 1_000
-/**
- * After this many unrecorded bytes, the terminal shows for the first time how much was printed. It shows it again each time that the number has
- * doubled.
- */
+/** After this many bytes were left out, the terminal shows for the first time how many. It shows it again each time that the number has doubled. */
 const firstReportBytes = 1_000_000
 
 export function boundedRecording(

@@ -124,7 +124,7 @@ async function changesEvent(
   )
 }
 
-/** The event that records the present changes; `null` when the base branch no longer exists. Must not run while an agent writes. */
+/** The event that records the current changes; `null` when the base branch no longer exists. Must not run while an agent writes. */
 export async function changesNow(
   deps: Pick<RecordingDeps, 'blobs' | 'redaction'>,
   work: WorkspaceGit & { readonly executionId: string; readonly secrets: readonly string[] },

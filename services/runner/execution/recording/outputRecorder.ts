@@ -10,7 +10,7 @@ export interface OutputRecorder {
 }
 
 export interface TypedOutputRecorder extends OutputRecorder {
-  /** Records what is held back because it may be the beginning of a secret, if it is short: a person waits to see what they typed. */
+  /** Records text that was held back as the possible beginning of a secret, if it is short: a person waits to see what they typed. */
   reveal(): Promise<void>
 }
 

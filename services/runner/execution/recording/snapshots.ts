@@ -98,7 +98,8 @@ export function openSnapshots(deps: Deps): Snapshots {
       if (!session || !archive) return false
       const folders = agents[session.agent]?.sessionFolders ?? []
       await removeFolders(homeDir, folders, path)
-      // Without a sandbox, the name of a session's folder contains the path of the workspace, and so a task's id: that of `origin` in its snapshot.
+      // Without a sandbox, the name of a session's folder contains the workspace's path, and so a task's id. In a snapshot from `origin`, it is the
+      // id of the other task.
       const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
       return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
     },

@@ -1,4 +1,4 @@
-/** Appends to a task's terminal stream. Only the running execution writes to it. */
+/** Appends to a task's terminal stream, which has one writer at a time. */
 import { randomUUID } from 'node:crypto'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { TerminalEvent } from '#domain/task/terminalEvents.ts'

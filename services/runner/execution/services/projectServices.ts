@@ -135,7 +135,9 @@ export function projectServices({
   }
 }
 
-/** Waits until the relay listens on its port: then no service can take it, and each can reach the allowed hosts. */
+/**
+ * Waits until the relay listens on its port, but at most `longestRelayMs`. Then no service can take the port, and each can reach the allowed hosts.
+ */
 async function waitForRelay(
   sandbox: SandboxOfServices['sandbox'],
   port: number,

@@ -22,7 +22,7 @@ interface ServiceLogLimits {
   readonly inTurn: number
   /** The most characters that are kept for the next turn. */
   readonly kept: number
-  /** How long to wait after each chunk that is not recorded, so that a service that prints very much takes little processor time. */
+  /** How long to wait after each unrecorded chunk, so that a service with very much output takes little processor time. */
   readonly paceMs: number
 }
 

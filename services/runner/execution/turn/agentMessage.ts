@@ -47,7 +47,7 @@ async function resized(bytes: Uint8Array): Promise<AgentImage> {
   return { mediaType: 'image/webp', base64: written.toString('base64') }
 }
 
-/** The message with the conversation before it; only the message when there was none. */
+/** The message with the conversation before it; if there was none, the message alone. */
 export function withTranscript(message: string, transcript: string): string {
   if (transcript === '') return message
   return `Earlier in this task:\n\n${transcript}\n\nThe message to work on now:\n\n${message}`

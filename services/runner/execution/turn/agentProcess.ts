@@ -63,7 +63,7 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   readonly version: string
   /** Secrets that only this process got. No record may show them. */
   readonly secrets: readonly string[]
-  /** MCP servers that the agent was not told about, and faults of the others. */
+  /** The states and faults of the agent's MCP servers, and the servers that it was not told about. */
   readonly mcp: McpOfAgent
   /** The project's services in the agent's sandbox. */
   readonly services: ProjectServices

@@ -161,7 +161,7 @@ async function redacted(question: AskedQuestion, redaction: Redaction): Promise<
   }
 }
 
-/** Answers that the agent had not got when the run that asked for them ended. */
+/** Answers that were not delivered in the run that asked for them. */
 export interface LateAnswers {
   readonly questionIds: readonly string[]
   /** The answers in words, for the beginning of the next message; empty when there are none. */

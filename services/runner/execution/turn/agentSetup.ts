@@ -52,7 +52,7 @@ export interface AgentSetup {
   readonly program: Found
   readonly sandbox: Sandbox
   readonly account: Account
-  /** A hash that is equal for setups whose sandboxes can replace each other. */
+  /** A text that is equal for setups whose sandboxes can replace each other. */
   readonly fingerprint: string
 }
 

@@ -55,8 +55,8 @@ export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): Ev
 }
 
 /**
- * The states of the servers. What the agent reports is how each server was when the session opened: one that it calls not connected may have
- * connected since, which is known here once the agent has got the list of its tools.
+ * The states of the servers. The agent reports them as they were when the session opened. A server that was not connected then counts as connected
+ * once the agent has got the list of its tools.
  */
 export function statesOf(
   mcp: Pick<McpOfAgent, 'seen' | 'faults'>,

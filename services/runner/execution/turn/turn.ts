@@ -46,7 +46,7 @@ export interface TurnRequest extends EquippedRequest {
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
   /** Secrets that no record may show. */
   readonly secrets: readonly string[]
-  /** The agent starts before the workspace is set up, but gets no message until then. */
+  /** Resolves when the workspace is set up. The agent starts before that, but gets no message until then. */
   readonly ready: Promise<SetUp>
 }
 
@@ -216,7 +216,7 @@ async function turnOn(
   }
 }
 
-/** The listener for everything that an agent does in a turn: it records, steers and counts. */
+/** Opens what follows the agent in a turn: recorders, steering, questions, and the listener that feeds them. */
 function openTurn(
   deps: ExecutionDeps,
   { run, workspace, secrets, session, lateAnswers, effort }: TurnRequest,
@@ -268,7 +268,7 @@ function openTurn(
     onModelCall(call) {
       deps.emit({ kind: 'model_call', executionId: fence.executionId, agent: agent.name, ...call })
       const text = agent.retriesSilently === true ? retryNotice(call.status) : undefined
-      // The call may end after the turn, so nobody waits here. If this record fails, the next record fails too and reports the fault.
+      // The call may end after the turn, so nothing waits for this record. If it fails, the next record fails too and reports the fault.
       if (text !== undefined) recorder.record({ type: 'notice', text }).catch(() => undefined)
     },
     onEvent(event) {

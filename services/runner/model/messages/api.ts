@@ -109,10 +109,9 @@ export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
 }
 
 /**
- * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch or run something. It would
- * use MCP servers, tools of the service, or addresses or files in place of content. The project's list of allowed hosts has no effect there. A
- * project may allow fetching from the network. Files and containers are always refused, since they belong to the operator's account, which all
- * projects share.
+ * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch or run something, where
+ * the project's list of allowed hosts has no effect. A project may allow fetching; files and containers are always refused, since they belong to the
+ * operator's account, which all projects share.
  */
 export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
   const request = Request.safeParse(body)

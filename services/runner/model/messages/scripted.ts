@@ -10,7 +10,7 @@ import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from '.
 /** The file that the scripted model writes, in the repository's root. */
 export const noteFile = 'FLIGHTDECK.md'
 
-/** The name of the scripted model. */
+/** The model name with which an agent is started to use the scripted model. */
 export const scriptedModel = 'flightdeck-scripted'
 
 interface Call {

@@ -67,10 +67,9 @@ const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'n
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
 /**
- * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch, run or store something:
- * it would use tools of the service, MCP servers, addresses or files in place of content, or stored answers. The project's list of allowed hosts has
- * no effect at the model's service. A project may allow fetching from the network. Files, containers and stored answers are always refused, since
- * they belong to the operator's account, which all projects share.
+ * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch, run or store something,
+ * where the project's list of allowed hosts has no effect. A project may allow fetching; files, containers and stored answers are always refused,
+ * since they belong to the operator's account, which all projects share.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Request.safeParse(body)

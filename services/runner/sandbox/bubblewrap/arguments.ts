@@ -98,7 +98,7 @@ function temporary(path: string, bytes: number): readonly string[] {
   return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
 }
 
-/** The folders above the paths, from the top down. They are made explicitly, because bubblewrap would make them accessible to root alone. */
+/** The arguments that make the folders above the paths, from the top down. bubblewrap would make these folders accessible to root alone. */
 function parentsOf(paths: readonly string[]): readonly string[] {
   const parents = paths.flatMap((path) => {
     const parts = path.split('/').slice(1, -1)

@@ -1,7 +1,6 @@
 /**
  * Finds the parts of the host that a sandbox can see: programs, libraries, and files of /etc. Programs need these files to run, to resolve host names
- * and to trust certificates. Files are looked at synchronously: this happens once, before the server is ready, and some hundred looks take a tenth of
- * the time.
+ * and to trust certificates. Files are inspected synchronously: this happens only once, before the server is ready, and takes a tenth of the time.
  */
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,7 +1,7 @@
 /**
  * The first program in a sandbox, which then becomes the sandbox's command. From its first step on, the program runs as another user, and with an
- * environment that we alone define. Everything that a project, a secret or a person defines comes through a pipe, which is read only when no
- * privilege is left. So these values do not affect how the command is started, and no list of processes contains them.
+ * environment that we alone define. Everything that a project, a secret or a person defines comes through a pipe, which is not read before all
+ * privileges are dropped. So these values do not affect how the command is started, and no list of processes contains them.
  */
 import type { SandboxLimits, SandboxSpec } from '../port.ts'
 import type { SandboxIdentity } from './arguments.ts'
@@ -12,7 +12,7 @@ interface LaunchPlan extends Pick<SandboxSpec, 'env' | 'command'> {
   readonly startIn: string
 }
 
-/** How much lower the priority of a sandbox is than that of the server: if both want a processor, the sandbox gets a tenth of it. */
+/** By how much a sandbox's nice value is above the server's: if both want a processor, the sandbox gets a tenth of it. */
 export const nicerThanServer = 10
 
 /**
@@ -88,7 +88,6 @@ my %variables = map { split /=/, $_, 2 } splice @words, 0, $count;
 
 /**
  * The part of the script that sets limits. 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2), which no program can raise again.
- * If memory is short, the kernel ends processes in a sandbox before the server. If processor time is short, the server has priority.
  */
 export const setsBounds = `
 for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {
@@ -97,6 +96,10 @@ for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {
 }
 `
 
+/**
+ * The part of the script that limits the launcher itself. If memory is short, the kernel ends processes in a sandbox before the server. If processor
+ * time is short, the server has priority.
+ */
 export const limitsItself = `
 setpriority(0, 0, getpriority(0, 0) + ${nicerThanServer});
 if (open my $score, '>', '/proc/self/oom_score_adj') { print $score 500; close $score }

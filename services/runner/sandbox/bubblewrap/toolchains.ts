@@ -141,7 +141,7 @@ export function findToolchains(request: ToolchainRequest): FoundToolchains {
   const below = (of: (toolchain: Toolchain) => readonly string[]) =>
     unique(found.flatMap(([each, folder]) => matching(of(each).map((path) => join(folder, path)))))
   const folders = found.map(([, folder]) => folder)
-  // Leaves out links that lead out of the toolchains' folders: they could show anything, also credentials that are not hidden.
+  // Leaves out links that lead out of the toolchains' folders: they could show anything, even credentials that are not hidden.
   const shown = below((toolchain) => toolchain.shown).filter(
     (path) => !isBelow(path, system.readOnly) && isBelow(realPathOf(path) ?? '/', folders),
   )

@@ -10,7 +10,7 @@ import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from '.
 
 export interface ContainerSandbox extends Sandbox {
   readonly kind: 'container'
-  /** Ends the containers that wait for git calls. */
+  /** Ends the containers for git, together with running calls. */
   close(): Promise<void>
 }
 

@@ -38,11 +38,13 @@ export interface BuildRequest {
 export interface ContainerEngine {
   /** Returns name and version of the engine: `Docker 20.10.24`. */
   version(): Promise<string>
-  /** Whether the engine can limit the memory of containers here. Without root, it often cannot. */
+  /** Whether the engine can limit the memory of containers here. An engine without root often cannot. */
   limitsMemory(): Promise<boolean>
   /** Returns an image; `undefined` when the engine does not have it. */
   image(name: string): Promise<ContainerImage | undefined>
-  /** Builds an image from a tar of its context, which contains `Dockerfile`, within 15 minutes. If the build fails, throws its last output. */
+  /**
+   * Builds an image from a tar of its context, which contains `Dockerfile`, within 15 minutes. If the build fails, throws with the engine's error.
+   */
   build(context: Buffer, request: BuildRequest): Promise<void>
   /** Creates a container without starting it, and returns its id. */
   create(body: object): Promise<string>

@@ -67,7 +67,7 @@ export function containerGit(options: ContainerOptions) {
   }
 
   return {
-    /** Returns git for a workspace. Rejects when the container cannot be made. */
+    /** Returns git for a workspace. Its calls reject when the container cannot be made. */
     for:
       (workspace: Workspace): Git =>
       async (call) => {
@@ -116,7 +116,8 @@ async function startGitContainer(
   const isShared = engineSees(shared, node) !== undefined
   const container = startContainer(options, {
     plan: {
-      // If the tree has another owner: user 0 of the container, who may read and write the files of others but has no other right of root.
+      // If the tree has an owner of its own, git runs as user 0 of the container, who may read and write the files of others but has no other right
+      // of root.
       user: owner ? { uid: 0, gid: 0 } : ownUser,
       capabilities: owner ? ['DAC_OVERRIDE'] : [],
       staying: 0,

@@ -4,7 +4,7 @@ import { taskFileLimits } from '#domain/api/taskFiles.ts'
 
 export type AtPath =
   | { readonly kind: 'folder'; readonly entries: readonly FileEntry[]; readonly leftOut: number }
-  /** `start` has as many of the first bytes as were asked for. */
+  /** `start` has the first bytes, at most as many as were asked for. */
   | { readonly kind: 'file'; readonly size: number; readonly start: Buffer }
   | { readonly kind: 'link'; readonly target: string }
   /**
@@ -22,7 +22,7 @@ export interface FileSource {
   has(path: string): Promise<boolean>
 }
 
-/** An entry of a folder, before anything but its name is read. */
+/** An entry of a folder: only its name and kind are known yet. */
 export interface Child {
   /** The bytes of the name; git does not say how they are encoded. */
   readonly name: Buffer

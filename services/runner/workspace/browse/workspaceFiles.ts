@@ -1,6 +1,6 @@
 /**
  * The files of a workspace in which an agent may be writing. Git, in a sandbox, says which files there are: tracked ones, and new ones that are not
- * ignored. Nothing is read through a link, and nothing is opened but plain files.
+ * ignored. Only plain files are read, and nothing is read through a link.
  */
 import { lstat, readlink, realpath } from 'node:fs/promises'
 import { withFolder, readPlainStart } from '../agentFiles.ts'

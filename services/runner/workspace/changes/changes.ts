@@ -26,7 +26,7 @@ export type Changes =
       readonly files: readonly ChangedFile[]
       /** How many files differ, including those that are not in `files`. */
       readonly total: number
-      /** The tree that the diff shows; `null` when the folder was read, or cannot be committed as it is. */
+      /** The compared git tree; `null` when the folder itself was read, as when it cannot be committed. */
       readonly tree: string | null
       /** Whether `files`, or a diff in it, is incomplete. */
       readonly truncated: boolean
@@ -35,10 +35,7 @@ export type Changes =
 
 export interface ReadChangesRequest extends WorkspaceGit {
   readonly baseBranch: string
-  /**
-   * The files that are compared with the base branch; the workspace's folder by default. The private git directory must have the objects of a staged
-   * tree.
-   */
+  /** The files to compare; the workspace's folder by default. The private git directory must have the objects of a staged tree. */
   readonly from?: DiffSource
   readonly limits?: DiffLimits
   /** The time limit of each git call; 30 s by default. */

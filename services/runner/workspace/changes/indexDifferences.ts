@@ -17,7 +17,7 @@ export interface TreeDifferences {
   readonly submodules: readonly TreePath[]
   /** New files that are not ignored, without artifacts. Includes the files of a new repository without a remote, because they exist nowhere else. */
   readonly untracked: readonly TreePath[]
-  /** New folders that are repositories with a remote, or that cannot be inspected. They are not read. */
+  /** New repositories with a remote, without files, or that cannot be inspected. They are not read. */
   readonly nested: readonly TreePath[]
   /** Whether there are more new files than could be listed. */
   readonly truncated: boolean
@@ -27,9 +27,9 @@ export interface TreeDifferences {
 export interface ScratchIndex {
   /** The path of the copy, for `GIT_INDEX_FILE`. */
   readonly file: string
-  /** Makes the present copy the workspace's index. */
+  /** Replaces the workspace's index with the present copy. */
   keep(): Promise<void>
-  /** If the copy was only refreshed, makes it the workspace's index, unless that index was replaced in the meantime. */
+  /** Like `keep`, for a copy that was only refreshed. Does nothing if the workspace's index was replaced. */
   keepRefreshed(): Promise<void>
 }
 
@@ -121,7 +121,7 @@ async function filesBegunHere(
   const others: TreePath[] = []
   for (const [count, folder] of folders.entries()) {
     const own = count < maxNested ? await filesOfRepository(git, workspace, index, folder) : undefined
-    // A repository without files may have a history, which only its own folder has.
+    // A repository without files may still have commits, and only its own folder has them.
     if (own === undefined || own.length === 0) others.push(folder)
     else for (const path of own) (isFolder(path) ? others : files).push(Buffer.concat([folder, path]))
   }

@@ -52,7 +52,7 @@ export interface TreeComparison extends WorkspaceGit {
  */
 export type DiffSource = 'folder' | 'tree' | StagedTree
 
-/** Compares the files that `from` names with `against`. With `tree`, if the folder cannot be staged, the present folder is compared instead. */
+/** Compares the files of `from` with `against`. If the folder cannot be staged for `tree`, the present folder is compared instead. */
 export async function readTreeDiff({
   from,
   ...reading
@@ -139,7 +139,7 @@ async function readPatch(
     workTree: workspace.dir,
     env: { GIT_INDEX_FILE: index.file, ...env },
     args: [
-      // For comparing two trees, git only reads attributes if it runs in the folder that has them.
+      // When git compares two trees, it only reads attributes if it runs in the folder that has them.
       '-C',
       workspace.dir,
       '-c',

@@ -17,7 +17,7 @@ export interface AbilityFile {
 
 export interface AbilityFiles {
   readonly files: readonly AbilityFile[]
-  /** Sentences about files that were left out, one sentence for each kind. */
+  /** Sentences about files that were left out, one for each reason. */
   readonly notes: readonly string[]
   /** The paths of the files that were left out. */
   readonly leftOut: readonly string[]

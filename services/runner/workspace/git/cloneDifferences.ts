@@ -51,7 +51,7 @@ export function openSurveys(deps: Parameters<typeof surveyOf>[0]): (at: Surveyed
   }
 }
 
-/** Surveys a commit. Throws `GitFault`. */
+/** Finds a commit's submodules and filters, and whether the history is shallow. Throws `GitFault`. */
 export async function surveyOf(
   { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
   { gitDir, commit, url }: Surveyed,

@@ -169,7 +169,7 @@ export function isLimited(finished: Finished): boolean {
 
 /**
  * The command line of a shell that sets limits and then becomes the program. The program cannot raise the limits, and the kernel ends it before the
- * server when memory is short. All limits together cost one process.
+ * server when memory is short. The limits cost only this shell.
  */
 function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
   const set = [

@@ -41,7 +41,7 @@ export interface RefreshRequest extends MirroredRepository {
   readonly url: string
   /** The value of the `Authorization` header; absent for a public repository. */
   readonly authorization?: string | undefined
-  /** The credential that messages name as git's credential; by default the person's own access. */
+  /** Whose credential `authorization` is, as messages name it; by default the person's. */
   readonly accessOf?: NamedCredential
   /** The time limit, for cloning and for fetching. */
   readonly timeoutMs: number
@@ -103,7 +103,7 @@ export function openMirrors({
   readonly root: string
   readonly git: Git
   readonly large?: LargeRepositories
-  /** Called with faults because of which a workspace stays on a former mirror, or tags are not fetched. */
+  /** Called with the fault that keeps a workspace on a former mirror, or keeps tags from being fetched. */
   readonly onFault: (fault: unknown) => void
 }): Mirrors {
   const serialized = serializeByKey()
@@ -201,8 +201,8 @@ async function refreshMirror(
 }
 
 /**
- * The fault if a mirror has no branches after a successful fetch although the host has refs; otherwise `undefined`. Such a repository must not count
- * as empty, because work would begin from nothing.
+ * Returns `undefined` if a mirror has branches after a successful fetch, or if the host has no refs; otherwise the fault. Such a repository must not
+ * count as empty, because work would begin from nothing.
  */
 async function withoutBranches(
   git: Git,
@@ -315,7 +315,9 @@ async function fetchUnlessLarge(
 /** The tags that a fetch brings. `following`: only tags of the fetched commits, since an older tag would bring its whole history. */
 type Tags = 'all' | 'following' | 'none'
 
-/** Fetches, and again without tags if they made the fetch fail: a bad tag that somebody pushed must not keep everybody's tasks from beginning. */
+/**
+ * Fetches. If tags made the fetch fail, fetches again without them: a bad tag that somebody pushed must not keep everybody's tasks from beginning.
+ */
 async function fetchInto(
   { git, onFault }: Refreshing,
   tags: Tags,

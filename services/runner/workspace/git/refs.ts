@@ -8,7 +8,7 @@ import type { Git } from './git.ts'
 /** Object names by the names of refs. */
 export type Refs = ReadonlyMap<string, string>
 
-/** Returns the object names by the full names of their refs: of all refs, or of those that match one of the `patterns`. */
+/** The object names of all refs, or of those that match one of the `patterns`, by the refs' full names. */
 export async function refsOf(git: Git, gitDir: string, patterns: readonly string[] = []): Promise<Refs> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
   const listed = await gitText(git, { gitDir, args })

@@ -6,7 +6,8 @@ import { ifAbsent } from '#platform/files.ts'
 
 /**
  * Writes a new repository with the branch that is checked out, a configuration, and refs; refs without a commit are left out. git itself would need
- * two processes, one after the other, while an agent waits. Synchronous, as each call takes microseconds, and would otherwise wait for its turn.
+ * two processes, one after the other, while an agent waits. The calls are synchronous, because they take microseconds, and asynchronous ones would
+ * wait for their turn.
  */
 export function layOut(
   gitDir: string,
@@ -31,7 +32,7 @@ export function layOut(
   for (const [name, line] of files) writeFileSync(join(gitDir, name), `${line}\n`)
 }
 
-/** The git configuration of every repository that the runner makes. */
+/** The git configuration of the repositories that are made with `layOut`. */
 export const repositoryConfig = `[core]
 repositoryformatversion = 0
 filemode = true

@@ -12,8 +12,8 @@ export interface AddedSecret {
 }
 
 /**
- * The first secret that a line of `to` contains, but no file of `from`; both are trees or commits. A secret that is already in the repository does
- * not count, since everybody who can read the repository knows it. Throws `GitFault`.
+ * The first secret that a line of `to` contains and no file of `from` contains; both are trees or commits. A secret that is already in the repository
+ * does not count, since everybody who can read the repository knows it. Throws `GitFault`.
  */
 export async function addedSecret(
   git: Git,
@@ -80,7 +80,7 @@ const longestPiece = 64 * 1024
  */
 function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()
-  /** Nodes of the automaton at which a word ends. Each is handled once. */
+  /** Nodes at which a word has ended; each is handled once. */
   const seen = new Set<number>()
   let path = ''
   let isInHunk = false

@@ -1,6 +1,6 @@
 /**
- * The people that commits name. Usually the person is author and committer. If this server has a signing key, it signs its commits and is the
- * committer. The signature then says that this server made the commit. It says nothing about the person, whose key the server does not have.
+ * The author and the committer of a commit. Usually the person is both. If this server has a signing key, it signs its commits and is the committer.
+ * The signature then says that this server made the commit. It says nothing about the person, whose key the server does not have.
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

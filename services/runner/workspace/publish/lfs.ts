@@ -78,7 +78,7 @@ export interface UploadRequest {
   /** The address of the repository, as git uses it. */
   readonly url: string
   readonly authorization?: string | undefined
-  /** Returns a new authorization, in case the host rejects `authorization`. */
+  /** Called if the host rejects `authorization`; returns a new one, or `undefined`. */
   readonly renewed?: () => Promise<string | undefined>
   readonly signal?: AbortSignal | undefined
   /** The time limit for the whole upload, in ms; half an hour by default. */

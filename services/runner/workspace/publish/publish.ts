@@ -46,7 +46,7 @@ export interface PublishRequest extends WorkspaceGit {
   readonly authorization?: string | undefined
   /** Whose credential `authorization` is, as messages name it; by default the person's. */
   readonly accessOf?: NamedCredential
-  /** Returns a new authorization, in case the host rejects `authorization`; `undefined` when there is none. */
+  /** Called when the host rejects `authorization`. Returns a new one; `undefined` when there is none. */
   readonly renewed?: () => Promise<string | undefined>
   /**
    * Called before a push that changes workflow files, which needs a separate permission. Returns the credentials for this push, or the reason why it
@@ -60,7 +60,7 @@ export interface PublishRequest extends WorkspaceGit {
   readonly signal?: AbortSignal
   /** Used instead of `signal` after a push has begun. */
   readonly pushSignal?: AbortSignal
-  /** Called with the tree before anything is done with it. If it returns false, nothing is published. */
+  /** Called with the tree before anything is committed. If it returns false, nothing is published. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
   /**
    * Applies a patch to the tree as a whole, or returns the reason if it cannot. If this function is absent and others have pushed to the branch, the
@@ -226,7 +226,7 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   return { kind: 'committed', headSha, leftOut }
 }
 
-/** The tree as it may be published: contents of Git LFS are uploaded and replaced by pointers. If it may not be published, the reason. */
+/** The tree as it may be published, with contents of Git LFS uploaded and replaced by pointers; or the reason why it may not be published. */
 async function filteredTree(
   request: PublishRequest,
   { staged, from }: { readonly staged: string; readonly from: string },

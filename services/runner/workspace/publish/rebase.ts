@@ -8,7 +8,7 @@ export interface RebaseRequest extends WorkspaceGit {
   /** Our last commit. The tree matches it, except for files that were never committed. */
   readonly head: string
   readonly onto: string
-  /** The author of the new commit, who is also its committer unless this server signs commits. */
+  /** The committer of the new commit, unless this server signs commits. Its author is that of `head`. */
   readonly author: Person
   readonly signer: CommitSigner | undefined
   /** Applies the whole patch to the tree, or changes nothing and returns the reason. */
@@ -25,8 +25,8 @@ export type RebaseResult =
 const largestPatch = 64 * 1024 * 1024
 
 /**
- * Makes one commit on top of `onto` with everything that the host does not have, and with the message of our last commit. Then applies the changes
- * that others pushed to tree, index and branch. If their commits already contain the work, no commit is made. So an interrupted rebase can simply be
+ * Makes one commit on top of `onto` with everything that the host does not have, and with the message of our last commit. Then applies the changes of
+ * others to the tree, the index and the branch. If their commits already contain the work, no commit is made. So an interrupted rebase can simply be
  * repeated. Throws `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {

@@ -29,7 +29,7 @@ export type SaveResult =
       readonly bundle: Buffer
       /** The commit with all of the work; equal work has the same commit. */
       readonly work: string
-      /** Paths that are left out: files over the limit, nested repositories, and names that git refuses. */
+      /** Paths that are left out: files over the limit, nested repositories, submodules, and names that git refuses. */
       readonly leftOut: readonly string[]
     }
   | { readonly kind: 'unchanged'; readonly work: string; readonly leftOut: readonly string[] }
@@ -38,7 +38,7 @@ export type SaveResult =
 
 export interface RestoreRequest {
   readonly git: Git
-  /** The `PATH` with which the one program that is not git runs. */
+  /** The `PATH` for the only program that a restore runs besides git. */
   readonly path: string
   /** A new workspace from `createOrFindWorkspace`, in which nothing runs. */
   readonly workspace: Workspace

@@ -115,7 +115,10 @@ async function commitLike(
   return gitText(git, { gitDir, args, env: sameIdentity, input })
 }
 
-/** The commit with the present files. If publishing brought in commits of others, all files are in the branch's commit. Throws `GitFault`. */
+/**
+ * The history's commit with the present files. If publishing moved the branch after the last turn, they are those of the branch's commit. Throws
+ * `GitFault`.
+ */
 async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise<string> {
   const { git, privateGitDir: gitDir, isUndone } = request
   const now = await commitOf(git, gitDir, 'HEAD')

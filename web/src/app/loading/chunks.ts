@@ -24,7 +24,7 @@ const byPath: readonly (readonly [path: RegExp, page: ChunkName])[] = [
   [/^\/settings$/, 'Settings'],
 ]
 
-/** The chunks for an address when signed in: the frame and its page, or none for an unknown address. */
+/** The chunks for an address when signed in: the frame and its page; none if it is not in `byPath`. */
 export function chunksAt(pathname: string): readonly ChunkName[] {
   const page = byPath.find(([path]) => path.test(pathname))?.[1]
   return page === undefined ? [] : ['Frame', page]

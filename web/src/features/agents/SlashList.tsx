@@ -1,6 +1,4 @@
-/**
- * Suggestions for the command or mention that is being typed, beside the text field. The field keeps the focus and passes its keys on to this list.
- */
+/** Suggestions for the command or mention that is being typed. The text field keeps the focus and passes its keys on to this list. */
 import {
   useEffect,
   useImperativeHandle,

@@ -36,7 +36,7 @@ export const authApi = api.injectEndpoints({
   }),
 })
 
-/** Whether the server refuses the person. A server that is down or busy may accept them later, and `baseQuery` handles a 401. */
+/** Whether the server refuses the person. A server that is down or busy may accept them later; `baseQuery` handles 401 and `not_allowed`. */
 function refusesUser({ status, code }: ApiFault): boolean {
   if (status === null || status >= 500 || code === 'not_allowed') return false
   return ![401, 408, 429].includes(status)

@@ -20,7 +20,7 @@ export interface DeleteDialogProps {
   readonly onClose: () => void
 }
 
-/** The page that is opened when a person deletes the item whose page they are on. */
+/** The page that is opened after a deletion. */
 const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
 
 export function DeleteDialog({ kind, id, words, open, onClose }: DeleteDialogProps) {

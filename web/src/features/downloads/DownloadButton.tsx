@@ -36,7 +36,7 @@ export function DownloadButton({ call, file, label, busyLabel }: DownloadButtonP
   )
 }
 
-/** Building the file of a long history takes the server minutes, so downloads wait longer than other calls. In milliseconds. */
+/** The time limit of a download, in milliseconds. The server may take minutes to build the file of a long history. */
 const downloadTimeoutMs = 600_000
 
 interface DownloadState {

@@ -13,11 +13,12 @@ export function grantedBy(
   installations: readonly InstallationOfApp[] | null,
 ): Granted {
   const level = wanted ?? app
-  // A permission that the App does not request cannot be granted. Every App may read metadata.
+  // A permission that the App does not request cannot be granted.
   if (level === null || app === null) return { kind: 'nothing_to_grant' }
   if (installations === null) return { kind: 'unknown' }
   if (installations.length === 0) return { kind: 'no_installation' }
   const lacking = installations.filter(({ granted }) => {
+    // Every App may read metadata.
     const has = granted.find((one) => one.name === name)?.level ?? (name === 'metadata' ? 'read' : undefined)
     return has === undefined || levels.indexOf(has) < levels.indexOf(level)
   })

@@ -31,7 +31,7 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
       missing: failedUrls.length >= maxTries || (url === null && needsFetch && !isFetching),
       onFailed: () => {
         if (url === null || failedUrls.length >= maxTries) return
-        // An updater function, because several addresses may fail before the next render, and the same address may fail twice.
+        // Uses an updater function, because several addresses may fail before the next render, and the same address may fail twice.
         setFailed((known) => {
           const already = known.get(picture.id) ?? []
           return already.includes(url) ? known : new Map(known).set(picture.id, [...already, url])

@@ -48,7 +48,7 @@ declare module '../../state/rootReducer.ts' {
 }
 rootReducer.inject({ reducerPath: 'notifications', reducer: notifications.reducer })
 
-/** A failure with its reason: the error's message, else `fallback`, unless the title says the same. */
+/** A failure with its reason: the error's message or `fallback`, unless that equals the title. */
 export function notifiedFailure(title: string, error: unknown, fallback: string = title) {
   const reason = reasonOf(error, fallback)
   return notified('error', title, reason === title ? undefined : reason)

@@ -129,7 +129,7 @@ function projectMutations(build: Builder) {
   }
 }
 
-/** Repositories of the code host. */
+/** Calls about the code host's repositories. */
 function repositoryEndpoints(build: Builder) {
   return {
     repositories: build.query<AnswerOf<typeof listRepositories>, void>({

@@ -25,7 +25,7 @@ export function ProfileParts({ user }: { readonly user: User }) {
     useMcpServersQuery(null),
     useSessionsQuery(undefined, { refetchOnMountOrArgChange: true }),
   ]
-  // Once the parts are shown they stay, also while one of them is read again.
+  // Once shown, the parts stay, also while one of them is read again.
   const [areShown, setShown] = useState(false)
   if (!areShown && reads.every(({ isLoading }) => !isLoading)) setShown(true)
   return (

@@ -69,7 +69,7 @@ const linkErrors: Readonly<Record<LinkError, string>> = {
     'Your Flightdeck account is linked to a different GitHub account. Sign in to that one on GitHub, then connect again.',
 }
 
-/** The message for an `error` in the address that tells why an account was not connected. Every value has a message. */
+/** The message for the `error` in the address after an account was not connected; every value has one. */
 export function linkError(value: string): string {
   const known = Object.entries(linkErrors).find(([error]) => error === value)
   return known ? known[1] : signInError(value)

@@ -19,7 +19,7 @@ import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { useBeginSetupMutation, useSetupQuery } from './setupApi.ts'
 import { texts } from './texts.ts'
 
-/** The title and the layout of the page, which has no top bar, because nobody can sign in yet. */
+/** The title and the layout of the page. It has no top bar, because usually nobody can sign in yet. */
 const page = { title: texts.title, width: 'narrow', above: <Brand className="mb-8 md:mb-10" /> } as const
 
 export function Setup() {

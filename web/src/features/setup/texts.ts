@@ -1,4 +1,4 @@
-/** Texts of the set-up. */
+/** Texts of the page that connects Flightdeck to a GitHub App. */
 import type { SetupError } from '#domain/api/setup.ts'
 
 export const texts = {
@@ -46,7 +46,7 @@ export const texts = {
     unavailable: 'GitHub could not be reached. The App waits there for an hour: try again in a moment.',
   } satisfies Record<SetupError, string>,
   otherError: 'The App was not made.',
-  /** `name` is the name of the App, or `null` when this tab does not know it. */
+  /** `name` is the name of the App; `null` when this tab does not know it. */
   unfinished: (name: string | null): string =>
     `Before you start again, remove the unfinished App${name === null ? '' : ` ${name}`} at GitHub, if it is there: Settings, Developer settings, GitHub Apps.`,
 }

@@ -152,14 +152,14 @@ export function PullRequestDialog({
   )
 }
 
-/** A note about the changes, and whether it prevents confirming now. */
+/** A note on the state of the changes; `forbids` disables the confirm button. `null` when nothing needs a note. */
 function noteOf(
   { status, execution }: Task,
   { tree, isMoved }: ReturnType<typeof useSeenTree>,
 ): { readonly says: string; readonly forbids: boolean } | null {
   if (status === 'running' && execution?.cancelRequested) return { says: texts.stopping, forbids: true }
   if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
-  // Without a `tree`, the person has seen no recorded changes. The server then only records the changes, and publishes none of them.
+  // Without a `tree`, the person has seen no recorded changes. The server then records them and publishes nothing.
   if (tree === null) return { says: texts.unrecorded, forbids: false }
   return isMoved ? { says: texts.moved, forbids: true } : null
 }
@@ -171,9 +171,9 @@ interface ProposalFieldsProps {
     readonly draft: boolean | null
     readonly autoUpdate: boolean
   }
-  /** Whether a draft is to be marked as ready; `null` when the pull request is no draft. */
+  /** Whether to mark the draft as ready; `null` when the pull request is not a draft. */
   readonly ready: boolean | null
-  /** The files from the agent that the description can name. */
+  /** How many artifacts the description can list, and the Markdown of that list. */
   readonly artifacts: { readonly count: number; readonly text: string } | undefined
   readonly disabled: boolean
   readonly onChange: (changed: Choice) => void
@@ -228,16 +228,15 @@ function ProposalFields({ proposal, ready, artifacts, disabled, onChange }: Prop
   )
 }
 
-/** If `isIn`, the description with the list of artifacts in `text` at its end; otherwise the description without such a list. */
+/** The description, ending with the list of artifacts `text` if `isIn`; without any such list otherwise. */
 function withArtifacts(body: string, text: string, isIn: boolean): string {
   const others = body.replace(/^## Artifacts\n\n(?:- .*(?:\n|$))*/m, '').trim()
   return isIn ? `${others}\n\n${text}`.trim() : others
 }
 
 /**
- * The git tree of the changes that the person has seen: only this tree may be published. It is `null` when no recorded tree was seen. The tree is
- * read when the dialog opens and when an execution ends, because the page may be slightly behind the end of a command. A refetch blocks nobody, since
- * the server refuses an outdated tree.
+ * The git tree of the changes that the person has seen; `null` if they saw no recorded one. It is read when the dialog opens and when an execution
+ * ends, because the page may lag behind the end of a command. A refetch blocks nobody, since the server refuses an outdated tree.
  */
 function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })
@@ -261,7 +260,7 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const isUnread = tree === undefined && (error !== undefined || read !== undefined)
   return {
     tree,
-    /** A note about changes that the page does not show although the pull request includes them, or that the pull request leaves out. */
+    /** The server's note about changes that the page does not show, or that the pull request leaves out. */
     beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
     isMoved: newestTree !== undefined && tree !== newestTree,
     isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),

@@ -1,4 +1,4 @@
-/** Shown below the header only when needed: a banner if the task's record is damaged, and the previews of servers in its sandbox. */
+/** The bars below the header: a banner if the task's record is damaged, and the previews of servers in its sandbox. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { PreviewBar } from './preview/PreviewBar.tsx'
 import { RecordBanner } from './RecordBanner.tsx'

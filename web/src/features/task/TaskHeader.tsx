@@ -125,7 +125,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-/** The actions of the header. Those that change the task are left out when `isFixed`. */
+/** The actions of the header; `isFixed` leaves out the actions that change the task. */
 function useHeaderActions(task: Task, actions: TaskActions, isFixed: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   const stoppable = isActive(shownStatus(task)) && !isFixed
@@ -223,7 +223,7 @@ function isActive(status: StatusName): boolean {
 /** How long the status of a successful command is shown beside the task's status, in milliseconds. */
 const commandShownMs = 60_000
 
-/** The status with the duration of the turn, and beside it the outcome of a command. While offline, it shows the last known values. */
+/** The task's status with the duration of its turn, and beside it the outcome of a command. While offline, these are the last known values. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)

@@ -1,4 +1,4 @@
-/** The panels of a task: the chat beside the terminal, changes and history, or all in tabs on a narrow screen. */
+/** The panels of a task: the chat beside tabs for terminal, changes, files, shell and history. On a narrow screen, the chat is a tab too. */
 import { lazy, Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -153,7 +153,7 @@ function WorkPanels({ task, open, history, panel, tools, onShow }: WorkPanelsPro
       <TabPanel name="changes" visible={panel === 'changes'}>
         <CodeChanges task={task} reload={open.reload} visible={panel === 'changes'} tools={tools} />
       </TabPanel>
-      {/* Who leaves a replay on another panel has not asked for a shell. */}
+      {/* The key unmounts a replayed shell, so that leaving the replay on another panel opens no shell. */}
       <TabPanel key={isReplayed ? 'replayed' : 'live'} name="shell" visible={panel === 'shell'}>
         <ShellPanel task={task} open={open} />
       </TabPanel>

@@ -19,7 +19,7 @@ export interface Folded<D extends ViewDocument> {
   readonly at: number
   readonly documents: Readonly<Record<string, D>>
   readonly load: Load
-  /** The position before which the server has older documents. */
+  /** The server has older documents before this position; `null` when it has none. */
   readonly before: Position | null
 }
 
@@ -57,7 +57,7 @@ export function fold<D extends ViewDocument>(
   return { ...folded, at, documents }
 }
 
-/** Applies a message, which the client receives in place of an event, to the document with the message's id. */
+/** Applies a chat message, which is received instead of its event, to the document with the message's id. */
 export function withMessageIn<D extends ViewDocument>(
   folded: Folded<D>,
   { id, version, isVisible, isEdited }: MessageDocument,

@@ -42,7 +42,7 @@ export interface ChangesPanelProps extends CodeChangesProps {
   readonly diff: GitDiff
   readonly refreshing: boolean
   readonly onRefresh: () => void
-  /** Called with whether somebody reads or works in the list. While somebody does, nothing in the list may move. */
+  /** Reports whether somebody reads or works in the list. While somebody does, nothing in it may move. */
   readonly onReading: (reading: boolean) => void
   readonly notes: ReactNode
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps an open task live. It first joins the task's room, which tells the current position in the log, then reads the history up to that position,
- * then delivers what arrived meanwhile, so that nothing is missed or applied twice. After a lost connection it requests the missed events; when there
- * are too many of them, or a gap appears, it reads the history again.
+ * Keeps an open task live. It joins the task's room at a position in the log, reads the history up to that position, and then delivers what arrived
+ * meanwhile, so that nothing is missed or applied twice. After a lost connection it requests the missed events; if they are too many, or a gap
+ * appears, it reads the history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
@@ -86,7 +86,7 @@ interface Sync extends Collaborators {
   seen: Position | null
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
-  /** How far both streams were shown before the history was last read: another read may begin before that read has ended. */
+  /** How far both streams were shown before a read of the history reset them; kept for a read that begins meanwhile. */
   before: { readonly task: number | null; readonly terminal: number | null }
   /** Items that have arrived but are not shown yet. */
   readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: LiveWords[] }
@@ -241,7 +241,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
     // After a failed read, the shown task continues from where it was.
     if (before.task !== null) takeTask(sync, cover(sync.taskStream, before.task))
     if (before.terminal !== null) takeTerminal(sync, cover(sync.terminalStream, before.terminal))
-    // What this read was for is still missing, even if nothing else happens.
+    // What this read should have loaded is still missing, so it is repeated even if no event arrives.
     if (before.task !== null) readLater(sync, refreshIntervalMs)
     return
   }

@@ -52,7 +52,7 @@ export function useTaskActions(task: Task) {
   return {
     cancel: () => void onCancel(),
     cancelling: cancelling.isLoading || task.execution?.cancelRequested === true,
-    /** Starts a turn with the messages that wait. */
+    /** Starts a turn with the waiting messages. */
     start: () => void onStart(),
     starting: executing.isLoading,
     retry: () => void onRetry(),

@@ -33,7 +33,8 @@ export function followStatus() {
       } else if (!connectionChanged.match(action) || action.payload.status !== 'connected') return
       else if (wasConnected) dispatch(fetchLists())
       else wasConnected = true
-      // After many actions, the lists are fetched once: new tasks, counts, branches and pull requests, with what changed before the connection began.
+      // Actions in quick succession cause one fetch of the lists. It brings new tasks, counts, branches and pull requests, also from before the
+      // connection began.
       if (isWaiting) return
       isWaiting = true
       await delay(minIntervalMs)

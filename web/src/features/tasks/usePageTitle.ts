@@ -1,4 +1,4 @@
-/** Sets the title of the browser's tab: the number of tasks that wait for the person or, if none waits, of running tasks, then the page's title. */
+/** Sets the browser tab's title: a count, then the page's title. The count is of tasks that wait for the person or, without any, of running tasks. */
 import { useEffect } from 'react'
 import { useRunningCount, useWaitingCount } from './useRunningCount.ts'
 import { brand } from '../../ui/text/Brand.tsx'

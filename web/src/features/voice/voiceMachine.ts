@@ -14,7 +14,7 @@ export type VoiceState =
       readonly interim: string
       /** Whether words were recognised since the last silence. */
       readonly hasSpoken: boolean
-      /** How often the recogniser has ended since the last words. */
+      /** How many times the recogniser has ended since the last words. */
       readonly ends: number
     }
   | {

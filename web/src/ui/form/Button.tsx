@@ -129,7 +129,7 @@ const kinds: Record<ButtonKind, string> = {
   'danger-filled': 'border-bad bg-bad text-panel hover:brightness-110 active:brightness-95',
 }
 const sizes: Record<ButtonSize, string> = {
-  // Below 768 px, touches up to 8 px beside the button count as well.
+  // Below 768 px, touches up to 8 px above and below the button count as well.
   small:
     'h-7 px-2.5 text-ui [&:not(.absolute)]:relative max-md:before:absolute max-md:before:-inset-y-2 max-md:before:inset-x-0',
   normal: 'h-8 px-3 text-ui',

@@ -38,7 +38,6 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
   )
 }
 
-/** A checkbox with its label. */
 interface CheckboxProps {
   readonly checked: boolean
   /** The id of an element that explains the checkbox. */

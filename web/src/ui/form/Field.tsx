@@ -14,7 +14,7 @@ interface FieldProps extends Omit<ComponentProps<'input'>, 'size' | 'maxLength'>
   readonly help?: string | undefined
   readonly error?: string | undefined
   readonly icon?: ReactNode
-  /** Whether the input is 40 px high, as on sign-in and onboarding, rather than 32 px. */
+  /** Whether the input is 40 px high, as on sign-in and onboarding, rather than 32 px. Below 768 px, it is always 44 px. */
   readonly large?: boolean
 }
 

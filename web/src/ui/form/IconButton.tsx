@@ -7,7 +7,7 @@ import { KeyCap } from '../text/KeyCap.tsx'
 import { Spinner } from '../status/Loading.tsx'
 import { Tooltip } from '../overlay/Tooltip.tsx'
 
-/** `row` is 24 px, for dense rows; `small` is 28 px and `normal` 32 px. For touches, `row` reacts on 32 px and the others on 44 px. */
+/** `row` is 24 px, for dense rows; `small` is 28 px and `normal` 32 px. Below 768 px, `row` is 32 px and the others are 44 px. */
 type IconButtonSize = 'row' | 'small' | 'normal'
 
 interface IconButtonProps extends Omit<ComponentProps<'button'>, 'aria-label' | 'title' | 'children'> {

@@ -4,7 +4,7 @@ import { classes } from '../classes.ts'
 
 interface PageProps {
   readonly title: string
-  /** The three widths are 720, 1040 and 1120 px. */
+  /** Without the gutters, the three widths are 720, 1040 and 1120 px. */
   readonly width: 'narrow' | 'normal' | 'wide'
   /** Shown above the title, on pages without a top bar. */
   readonly above?: ReactNode

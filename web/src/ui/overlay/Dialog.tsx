@@ -81,7 +81,7 @@ export function useModal(open: boolean, onClose: () => void) {
   return ref
 }
 
-/** A panel that slides in from the right on narrow screens; Escape, the backdrop or a followed link closes it. */
+/** A panel at the right edge of a narrow screen. Escape and a click on the backdrop request closing. */
 interface SheetProps {
   readonly open: boolean
   readonly onClose: () => void

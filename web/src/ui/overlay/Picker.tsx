@@ -1,6 +1,6 @@
 /**
  * A choice of one from many: a button with the chosen value that opens a filterable list. The list is a chunk of its own, preloaded when the pointer
- * or the focus comes near.
+ * or the focus reaches the button.
  */
 import { ChevronDown } from 'lucide-react'
 import { lazy, Suspense, useId, useRef, useState, type ReactNode } from 'react'

@@ -280,7 +280,7 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
   )
 }
 
-/** The choice for a typed text that matches none of the options. */
+/** The option for a typed text that no option has as its value or label. */
 function asTyped(
   options: readonly PickerOption[],
   typed: string,
@@ -290,7 +290,7 @@ function asTyped(
   return optionOf === undefined || typed === '' || isOption ? [] : [optionOf(typed)]
 }
 
-/** Options whose name or group contains all typed words. */
+/** The options that have each typed word in their name or group. */
 function matching(options: readonly PickerOption[], filter: string): readonly PickerOption[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return options

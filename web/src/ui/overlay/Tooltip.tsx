@@ -1,6 +1,6 @@
 /**
  * The name of an icon, shown beside it after the mouse rests for 400 ms, or at once on keyboard focus. It repeats the accessible name, so it is
- * hidden from assistive technology; Escape closes it.
+ * hidden from assistive technology. Any key closes it.
  */
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'

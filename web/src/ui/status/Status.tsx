@@ -12,7 +12,7 @@ import {
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
-/** Statuses of tasks and commands. `waiting`: the task runs while its agent waits for a person. `damaged`: a stream of the task is damaged. */
+/** Statuses of tasks and commands. `waiting`: the task runs while its agent waits for a person. `damaged`: the task's own stream is damaged. */
 export type StatusName =
   | 'pending'
   | 'queued'

@@ -1,7 +1,7 @@
 /** Dates with their time zone, and durations, for histories. Separate from `times.ts`, which every page loads. */
 import { clockTime, day, hour, minute, second, shortDate, twoDigits } from './times.ts'
 
-/** `Thursday, November 20, 2026`, in the reader's time zone. */
+/** `Friday, November 20, 2026`, in the reader's time zone. */
 export function fullDate(at: string): string {
   return new Date(at).toLocaleDateString('en-US', {
     weekday: 'long',

@@ -1,5 +1,5 @@
 /**
- * Formats times: pure functions of a time and the current time, both in milliseconds since 1970. In English like all texts, and by hand, since the
+ * Formats times. Pure: `at` is in the format of ISO 8601, and `now` is in milliseconds since 1970. In English like all texts, and by hand, since the
  * browser's own formatters cost a millisecond each and lists have many.
  */
 
@@ -15,7 +15,7 @@ const monthOf = (time: Date) => months[time.getMonth()] ?? ''
 export const twoDigits = (number: number) => String(number).padStart(2, '0')
 const hoursAndMinutes = (time: Date) => `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`
 
-/** `Nov 20`; `N/A` for an invalid time. */
+/** `Nov 20`; `N/A` for a missing or invalid time. */
 export function shortDate(at: string | null | undefined): string {
   const time = at ? new Date(at) : null
   if (time === null || Number.isNaN(time.getTime())) return 'N/A'
@@ -54,7 +54,7 @@ function sameDay(a: Date, b: Date): boolean {
   return a.getFullYear() === b.getFullYear() && a.getMonth() === b.getMonth() && a.getDate() === b.getDate()
 }
 
-/** A whole number of seconds as `8s`, `4m 12s`, `1h 04m`. Never negative. */
+/** A duration in whole seconds: `8s`, `4m 12s`; from an hour on, in minutes: `1h 04m`. Never negative. */
 export function elapsed(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / second))
   if (seconds < 60) return `${seconds}s`

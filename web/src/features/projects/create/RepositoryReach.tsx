@@ -15,7 +15,7 @@ interface NotListedHintProps {
   readonly installUrl: string | undefined
 }
 
-/** Explains how to make a repository appear that is not in the list. */
+/** Explains how to make a missing repository appear in the list. */
 export function NotListedHint({ manageUrl, installUrl }: NotListedHintProps) {
   return (
     <p className="mt-2 text-meta text-muted">

@@ -33,10 +33,7 @@ export function SettingsPart({ title, why, children }: SettingsPartProps) {
   )
 }
 
-/**
- * A value that a form edits: made from the saved settings until a person edits it, and again when the edit was saved. So it follows what others save,
- * and an unsaved edit stays.
- */
+/** A value that a form edits. It follows the saved settings until a person edits it, and again once the edit was saved. An unsaved edit stays. */
 export function useEdited<T>(saved: T, partOf: (value: T) => unknown = (value) => value) {
   const [edited, setEdited] = useState<{ readonly value: T }>()
   const isSaved = edited && JSON.stringify(partOf(edited.value)) === JSON.stringify(partOf(saved))

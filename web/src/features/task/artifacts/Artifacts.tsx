@@ -9,7 +9,7 @@ import { useReplayed } from '../replayContext.ts'
 import { useArtifactAddressesQuery } from './artifactsApi.ts'
 import { texts } from './texts.ts'
 
-/** How often addresses are fetched again, in milliseconds. They are valid for at least ten minutes. */
+/** The interval between reads of the addresses, in milliseconds. An address is valid for at least ten minutes. */
 const refreshMs = 5 * 60_000
 
 export function Artifacts({ log: { task: taskId, artifacts = [] } }: { readonly log: LogDocument }) {

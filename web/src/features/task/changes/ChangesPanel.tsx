@@ -144,13 +144,13 @@ interface SearchOf {
   readonly files: readonly DiffFile[]
   readonly known: KnownLinesOfFiles['known']
   readonly folds: Folds
-  /** Whether the panel's keys apply: elsewhere on the page the browser's own search is better. */
+  /** Whether the panel's shortcuts apply. Elsewhere on the page, Ctrl F opens the browser's own search. */
   readonly active: boolean
   readonly onGo: (to: Destination) => void
 }
 
 function useSearch({ files, known, folds, active, onGo }: SearchOf) {
-  // How often the search was opened; 0 while it is closed.
+  // How many times the search was opened; 0 while it is closed.
   const [opened, setOpened] = useState(0)
   const find = useFind(files, known, opened > 0)
   const step = (by: 1 | -1) => {
@@ -217,7 +217,7 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
     find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= maxMatches)
   return (
     <SearchBar
-      // With a new key on each opening the bar is mounted again, and then selects its text.
+      // A new key on each opening remounts the bar, which then selects its text.
       key={opened}
       names={texts.find}
       keys={findKeys}

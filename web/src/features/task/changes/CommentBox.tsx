@@ -1,4 +1,4 @@
-/** The box for a comment on lines, which is sent to the agent as a message. */
+/** The box for a comment on lines. The comment is sent to the agent as a message. */
 import { useEffect, useId, useRef, type KeyboardEvent } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { isMac, keyCaps } from '../../../actions/keys.ts'

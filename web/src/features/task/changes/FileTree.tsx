@@ -107,7 +107,7 @@ interface KeysIn {
 }
 
 function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
-  // The name of the row that the arrow keys have reached; `null` while they have reached the row of the current file.
+  // The name of the row that Tab reaches: the last clicked or moved to; `null` for the current file's row.
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
   // A ref, because the row to focus may not be rendered until the next render.
@@ -256,7 +256,7 @@ function treeRows(
   return [...folders].flatMap(([folder, inside]): readonly TreeRow[] => {
     const isFolded = needle === '' && folded.has(folder)
     const rows = inside.map((file): TreeRow => ({ kind: 'file', file }))
-    // If no file is in a folder, the files need no row for a folder.
+    // If no file is in a folder, no folder row is needed.
     if (folder === '' && folders.size === 1) return rows
     return [{ kind: 'folder', folder, folded: isFolded, files: inside.length }, ...(isFolded ? [] : rows)]
   })

@@ -59,7 +59,7 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
 }
 
-/** The text as one line: control characters, line ends and characters that change the writing direction are replaced by their code points. */
+/** The text as one line: line ends, bidirectional controls, and control characters other than tabs become code points. */
 function oneLine(text: string): string {
   return text
     .replace(/\r$/, '')

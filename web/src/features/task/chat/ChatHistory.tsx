@@ -142,7 +142,7 @@ function Entries({
 }: EntriesProps) {
   const { chat } = useSelector(selectOpenTask)
   const isLoading = chat.load.kind === 'loading' && chat.at === unread.at
-  // Steps of an agent may be loaded before the message that started them, so the entries wait for that message.
+  // An agent's steps may be loaded before the messages, so the entries wait for the messages.
   if (isLoading && !entries.some(({ kind }) => kind === 'sent')) return <Loading />
   if (entries.length === 0 && queue.length === 0 && chat.load.kind === 'loaded' && !searching) {
     return <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>

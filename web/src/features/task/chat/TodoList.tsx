@@ -1,4 +1,4 @@
-/** The agent's plan as a list above the chat: its progress and, when unfolded, the single items. */
+/** The agent's to-do list above the chat: its progress and, when unfolded, the single items. */
 import { ChevronRight, Circle, CircleCheck, CircleDot, ListTodo } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useSelector } from 'react-redux'

@@ -1,6 +1,6 @@
 /**
- * The entries of the chat: messages, and turns of an agent that combine what it did and said, in log order. A message waits below the chat until its
- * turn begins, and then it heads that turn. Pure.
+ * The entries of the chat: messages, and an agent's turns with what it did and said, in log order. A message waits below the chat until its turn
+ * begins, and then it heads that turn. Pure.
  */
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
@@ -19,7 +19,8 @@ export interface MessageEntry {
   readonly at: string
   readonly message: MessageDocument
   /**
-   * Whether the head is left out, because the previous message has the same type, agent and status, is at most five minutes older and was not edited.
+   * Whether the head is left out: the message was not edited, and the previous one has the same type, agent and status and is less than five minutes
+   * older.
    */
   readonly grouped: boolean
 }
@@ -230,8 +231,8 @@ interface Attempt {
 }
 
 /**
- * Finds attempts that were given up. A message names only the last turn that worked on it. Turns just before it that no message names were attempts
- * for the same message, which is placed above the first of them.
+ * Finds attempts that were given up. A message names only the last turn that worked on it, so the unnamed turns between the two are earlier attempts.
+ * The message is placed above the first attempt.
  */
 function attemptsIn(turns: readonly Attempt[]) {
   const firstOf = new Map<string, string>()
@@ -396,7 +397,7 @@ function matches(
   return isMatch(message) || isMatch(commandText)
 }
 
-/** The number of messages among the entries, for the count of a search. */
+/** The number of matches of a search: each message, and each part of a turn, counts once. */
 export function messagesIn(entries: readonly ChatEntry[]): number {
   return entries.reduce((count, entry) => count + (entry.kind === 'turn' ? entry.parts.length : 1), 0)
 }

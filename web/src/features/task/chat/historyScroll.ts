@@ -44,7 +44,7 @@ export function useEarlier(
     toEnd.current = null
   })
 
-  /** Renders more loaded entries or, once all are rendered, loads more from the server; `all` loads more in any case, for a search. */
+  /** Renders more loaded entries or, once all are rendered, loads more. With `all`, for a search, it loads more messages in any case. */
   const show = (all?: 'all') => {
     if (busy) return
     const further = first === undefined ? null : { key: first, above: pageSize }

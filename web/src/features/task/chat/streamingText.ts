@@ -22,7 +22,7 @@ export interface Writing extends Observed<readonly WrittenMessage[]> {
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
   appendLive(words: readonly LiveWords[]): void
-  /** Called when nothing more will be written in this execution: its text that was not recorded is dropped. */
+  /** Drops the unrecorded text of an execution in which nothing more will be written. */
   settle(executionId: string): void
   /** Removes messages that the chat now contains as a whole. */
   drop(messageIds: readonly string[]): void
@@ -110,9 +110,7 @@ function thoughtWith(
   }
 }
 
-/**
- * Returns the messages after the execution `executionId` ended, without its text that was not recorded. Returns the same array when nothing changes.
- */
+/** The messages without the unrecorded text of the execution `executionId`. The same array when nothing changes. */
 export function withSettled(
   messages: readonly WrittenMessage[],
   executionId: string,
@@ -125,9 +123,7 @@ export function withSettled(
     : messages
 }
 
-/**
- * The id of the execution whose text is no longer being written after this event, because it ended or another attempt at it begins; otherwise `null`.
- */
+/** The id of the execution whose text ends with this event: it ended, or a new attempt at it begins. Otherwise `null`. */
 export function endOfWriting(event: TaskEventMessage): string | null {
   switch (event.type) {
     case 'ExecutionStarted':

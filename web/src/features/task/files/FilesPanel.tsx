@@ -1,4 +1,4 @@
-/** The files of a task: a tree or a search beside the open file. The page's address names the open file and the line. */
+/** The files of a task: a tree beside the open file, and a search. The page's address names the open file and the line. */
 import { RefreshCw, Search } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -130,7 +130,7 @@ export function FilesPanel({ task, visible, tools }: FilesPanelProps) {
   )
 }
 
-/** A number that grows when the files may have changed. A panel that is not visible reads nothing. */
+/** A number that grows when the files may have changed, so that they are read again. It waits while the panel is hidden. */
 function useReading({ changes, status }: Task, visible: boolean) {
   const [seen, setSeen] = useState({ changes, status, reading: 0 })
   if (visible && (seen.changes !== changes || seen.status !== status))

@@ -1,4 +1,4 @@
-/** Texts about new tasks from turns and about undone turns that the task page needs before the chunk with the dialogs is loaded. */
+/** Texts that the task page needs before it loads the fork and undo dialogs. */
 export const texts = {
   fork: 'New task from here',
   undo: 'Undo this turn',

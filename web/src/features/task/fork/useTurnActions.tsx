@@ -1,4 +1,4 @@
-/** Actions on a finished turn: creating a task from it, and undoing it. Used in the menus of turns in the chat and the history. */
+/** Actions on a finished turn: creating a task from it, and undoing it. Used in the chat, the palette and the replay bar. */
 import { GitFork, Undo2 } from 'lucide-react'
 import { type ComponentProps, lazy, Suspense, useState } from 'react'
 import { useDispatch, useSelector } from 'react-redux'

@@ -1,4 +1,4 @@
-/** The state of the task's record in one line: when the record was sealed, what this server has checked, with which key, and how that is known. */
+/** One line about the task's record: when it was sealed, with which key, and what this server has checked. A dialog explains it. */
 import { CircleDashed, Clock, CircleX, ShieldCheck, TriangleAlert, type LucideIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -18,7 +18,7 @@ interface RecordStateProps {
   readonly onCheck: () => void
 }
 
-/** How often the state is requested again while something is not sealed or checked yet, in ms. */
+/** The interval between requests of the state while something is not sealed or checked yet, in ms. */
 const pollIntervalMs = 5_000
 
 const styles: Readonly<

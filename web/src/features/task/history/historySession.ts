@@ -59,7 +59,7 @@ export interface HistoryView {
 
 interface Collaborators {
   readonly live: Store<RootState>
-  /** Calls back whenever the live task prints output or its agent writes text. Returns the unsubscribe function. */
+  /** Calls `printed` whenever the live task prints output or its agent writes text. Returns the unsubscribe function. */
   readonly whenPrinted: (printed: () => void) => () => void
   readonly source: HistorySource
   readonly base: TaskBase
@@ -72,7 +72,7 @@ export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 
 /** How many recorded changes are cached, so that going back to them needs no request. */
 const changesKept = 12
-/** How often the timeline is recomputed while pages are loading, in ms. */
+/** The interval at which the timeline is recomputed while pages are loading, in ms. */
 const arrangeIntervalMs = 300
 /** How long to wait after a new event before reading new items, in milliseconds, since several events usually come together. */
 const followDelayMs = 700

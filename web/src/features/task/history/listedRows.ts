@@ -19,7 +19,7 @@ interface InSection {
 export type ListedRow =
   | { readonly kind: 'head'; readonly section: TimelineSection; readonly isFolded: boolean }
   | ({ readonly kind: 'row' } & InSection)
-  /** The output of a command, or all other output of a turn. `isOpen` says whether the pieces of the output are listed too. */
+  /** The output of one row, or all other output of a turn. `isOpen` says whether the pieces of the output are listed too. */
   | {
       readonly kind: 'output'
       readonly key: string
@@ -28,7 +28,7 @@ export type ListedRow =
     }
   | { readonly kind: 'piece'; readonly piece: OutputPiece }
   | { readonly kind: 'day'; readonly at: string }
-  /** Nothing happened for `ms` before the row at `revision`. */
+  /** Nothing happened for `ms` milliseconds before the row at `revision`. */
   | { readonly kind: 'gap'; readonly ms: number; readonly revision: number; readonly isIdle: boolean }
 
 interface TimelineView {

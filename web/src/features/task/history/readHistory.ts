@@ -27,10 +27,7 @@ type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
 
 /** A source of a history: the server, or an exported file. */
 export interface HistorySource {
-  /**
-   * Reads the page after a cursor; resolves to the reason when it cannot be read. With `to`, the history is being saved, and the server
-   * records that.
-   */
+  /** Reads the page after a cursor; resolves to the reason when it cannot be read. With `to`, the server records that the history is being saved. */
   page(
     after: string | undefined,
     signal: AbortSignal,

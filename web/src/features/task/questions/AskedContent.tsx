@@ -41,7 +41,10 @@ export function AskedContent({ question }: { readonly question: QuestionDocument
 
 const fenced = /^(`{3,}|~{3,})(\w*)[^\n]*\n([\s\S]*?)\n?\1\s*$/
 
-/** Shows a command or a diff exactly. Of a text that is one code block, it shows the code; a text with other code blocks is rendered as Markdown. */
+/**
+ * Shows a command or a diff exactly. If the text is one code block, only its code is shown; if it merely contains code blocks, it is rendered as
+ * Markdown.
+ */
 function Exact({ text, label }: { readonly text: string; readonly label: string }) {
   const [, , language, code] = fenced.exec(text.trim()) ?? []
   if (code === undefined && /^(?:```|~~~)/m.test(text)) return <MarkdownText text={text} />

@@ -39,7 +39,7 @@ export function OpenQuestions({ onReload }: { readonly onReload: () => void }) {
   )
 }
 
-/** How often to look for a card that may still be rendering, and how long to wait between two looks, in milliseconds. */
+/** How many times to look for a card that may still be rendering, and the pause in between in milliseconds. */
 const looks = { most: 20, everyMs: 50 } as const
 
 function goTo(questionId: string, look = 1): void {

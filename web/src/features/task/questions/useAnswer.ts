@@ -57,7 +57,7 @@ export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent
     /** Sends an answer; `button` names the button that shows a spinner meanwhile. */
     send: (answer: AnswerInput, button = 'send') => void send(answer, button),
     sendingBy: isLoading ? by : null,
-    /** Whether somebody else answered before. */
+    /** Whether the answer came too late: somebody else answered before, or the question was withdrawn. */
     isLate,
     refusal: error === undefined || isLate || isLoading ? null : reasonOf(error, texts.notSent),
   }

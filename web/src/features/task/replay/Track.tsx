@@ -67,7 +67,7 @@ export function Track({ session, replay }: TrackProps) {
   )
 }
 
-/** Handles the keys of a slider that `useReplayKeys.ts` does not handle for the whole player. */
+/** Handles those keys of the slider that `useReplayKeys.ts` does not already handle for the whole player. */
 function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
   const tenth = session.read().axis.length / 10
   const run = {
@@ -208,7 +208,7 @@ function Breaks({ axis, width }: { readonly axis: TimeAxis; readonly width: numb
   )
 }
 
-/** The size of a mark in pixels: large enough for touches, and marks must not overlap. */
+/** The size of a mark in pixels, large enough for touch. Marks that would overlap the mark before them are left out. */
 const markSize = 24
 
 /**

@@ -1,5 +1,5 @@
 /**
- * The task at any moment of its history. Snapshots of the folded state are kept at regular intervals, so that a seek folds only a few hundred events,
+ * The task at any moment of its history. Snapshots of the folded state are kept at regular intervals, so that a seek folds only a few hundred items,
  * however long the history is. Uses neither React nor a clock.
  */
 import { revisionOf, type HistoryItem } from '#domain/history/item.ts'
@@ -14,7 +14,7 @@ import {
 } from '../terminal/log/terminalWriter.ts'
 import { foldItems, nothingYet, type ReplayState, type TaskBase } from './replayState.ts'
 
-/** The number of events between two snapshots, which is the most that a seek folds. */
+/** The number of items between two snapshots, which is the most that a seek folds. */
 export const snapshotEvery = 500
 
 interface Snapshot {
@@ -35,11 +35,11 @@ export type ReplayEngine = ReturnType<typeof createReplayEngine>
 
 const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWriter() })
 
-/** Makes a replay engine; `every` is the number of events between two snapshots. */
+/** Makes a replay engine; `every` is the number of items between two snapshots. */
 export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []
-  /** The task at the last item that is folded, which is at or after the last snapshot. */
+  /** The task after the last item folded so far, at or after the last snapshot. */
   let end = start()
   /** For each revision of the task's stream from `firstRevision` on, the index of its event in `items`. */
   let places: number[] = []

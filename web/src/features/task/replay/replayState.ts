@@ -31,7 +31,7 @@ export type TaskBase = Pick<Task, 'id' | 'project' | 'images'>
 
 export interface ReplayState {
   readonly openTask: OpenTask
-  /** The whole document, which includes the status that the server sends to a live page. */
+  /** The whole document, with the status that a live page gets from the server. */
   readonly document: TaskDocument | undefined
   readonly writing: readonly WrittenMessage[]
 }
@@ -48,7 +48,7 @@ export function foldItems(
   let { writing } = state
   const events: TaskEventMessage[] = []
   let deltas: DeltaItem['delta'][] = []
-  /** The ids of messages that the chat has as a whole: the last piece of a message may be recorded after it. */
+  /** The ids of messages that the chat has as a whole; pieces of them that come later are ignored. */
   const whole = new Set<string>()
   const isWhole = ({ messageId }: DeltaItem['delta']) => {
     const id = messageDocumentId(base.id, messageId)

@@ -82,7 +82,7 @@ function shownWriting({ read, subscribe }: Observed<readonly WrittenMessage[]>):
     appendLive: nothing,
     settle: nothing,
     drop: nothing,
-    // Nothing in a replay is announced to screen readers, because the person moves through it deliberately.
+    // Every message counts as seen while it was being written, so that it stays expanded.
     wasSeen: () => true,
   }
 }

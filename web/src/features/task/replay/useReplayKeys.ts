@@ -124,7 +124,7 @@ export function useReplayKeys(session: HistorySession): void {
   }, [session])
 }
 
-/** The name of a pressed key in `keys`. Shift is left out for characters that are no letters, since some of them need Shift anyway. */
+/** The name of a pressed key in `keys`. Shift is left out for characters other than letters, since some of them need it anyway. */
 function nameOf({ key, shiftKey }: KeyboardEvent): string {
   const isSign = key.length === 1 && !/[a-z]/i.test(key)
   return `${shiftKey && !isSign ? 'shift+' : ''}${key.toLowerCase()}`

@@ -25,7 +25,7 @@ function openRecording(recording: Recording): HistorySession {
     reducer: rootReducer,
     middleware: (defaults) => defaults().concat(api.middleware),
   })
-  // A replay has no connection. As on the recorded page, the state `connected` keeps its content from counting as outdated.
+  // A replay has no connection, but the state `connected` keeps its content from counting as outdated.
   live.dispatch(connectionChanged('connected'))
   live.dispatch(notifyUser(personOf(recording)))
   // Fills the cache with the image addresses and subscribes to keep them, because there is no server to ask.

@@ -1,4 +1,4 @@
-/** A person's shell in the sandbox of the task, or in a replay what such shells printed. */
+/** A person's shell in the task's sandbox; in a replay, the output of the latest shell at the shown moment. */
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
@@ -55,7 +55,7 @@ function LiveShell({
   useEffect(() => {
     isOver.current = hasEnded
   })
-  // A connection that comes back joins the shell again, and opens none after its end.
+  // A new connection joins the shell again, but opens no new shell after this one has ended.
   useEffect(() => session.follow(() => !isOver.current), [session])
   const screen = useRef<ShellScreen | null>(null)
   const isOpen = state.kind === 'open' && !hasEnded

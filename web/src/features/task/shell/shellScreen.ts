@@ -1,11 +1,11 @@
-/** The screen of a shell: an emulated terminal that shows recorded output, and tells what a person types. */
+/** The screen of a shell: a terminal emulator that shows output and reports what a person types. */
 import { FitAddon } from '@xterm/addon-fit'
 import { Terminal, type ITheme } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 
 export interface ShellScreen {
-  /** Shows the output of one shell, oldest first: what is new since the last call, or all of it if it is other output. */
+  /** Shows the output of one shell, oldest first. Writes only what is new; starts over when the output is of another shell. */
   show(output: readonly TerminalOutput[]): void
   /** Fits a live screen to its element. Returns the screen's size. */
   fit(): { readonly rows: number; readonly columns: number }
@@ -14,21 +14,21 @@ export interface ShellScreen {
 }
 
 interface ShellKeys {
-  /** Called with what a person types or pastes; `null` for a screen that only shows. */
+  /** Called with what a person types or pastes; `null` for a read-only screen. */
   readonly onInput: ((text: string) => void) | null
-  /** Called for the keys that leave the shell. */
+  /** Called when a person presses Ctrl and the backquote key to leave the shell. */
   readonly onLeave: () => void
 }
 
 const scrollback = 5_000
-/** Whether the emulator itself says this to a program: where the cursor is, which terminal it is, or its settings and colours. */
+/** Whether the text is a report by the emulator itself: cursor position, terminal type, settings or colours. */
 const isAnswer = (text: string): boolean =>
   text.startsWith('\u001b') && /^(\[[?>]?[\d;]*(c|n|R|\$y)|[P\]])/.test(text.slice(1))
 
 export function openShellScreen(element: HTMLElement, { onInput, onLeave }: ShellKeys): ShellScreen {
   const isReplay = onInput === null
   const terminal = new Terminal({
-    // The emulator measures characters on a canvas, which knows no variables.
+    // The emulator measures characters on a canvas, which does not resolve CSS variables.
     fontFamily: getComputedStyle(element).getPropertyValue('--font-mono') || 'monospace',
     fontSize: 12.5,
     lineHeight: 1.3,
@@ -42,7 +42,8 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
   terminal.open(element)
   let version = -1
   let shellId = ''
-  // How many pieces of old output are being shown. Questions in them are answered too, and those answers must not reach the program that runs now.
+  // How many pieces of old output are being written. The emulator also answers queries in them, and those answers must not reach the program that
+  // runs now.
   let repeated = 0
   const themes = new MutationObserver(() => (terminal.options.theme = themeOf(element)))
   themes.observe(document.documentElement, { attributeFilter: ['data-theme'] })
@@ -62,7 +63,7 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
       if (terminal.hasSelection()) void navigator.clipboard?.writeText(terminal.getSelection())
       return false
     }
-    // The browser pastes.
+    // Ctrl, Shift and V are left to the browser, which pastes.
     return !(event.shiftKey && event.code === 'KeyV')
   })
   return {
@@ -94,7 +95,7 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
   }
 }
 
-/** The colours of the page, as the emulator needs them. */
+/** The page's colours as a theme of the emulator. */
 function themeOf(element: HTMLElement): ITheme {
   const style = getComputedStyle(element)
   const of = (name: string) => style.getPropertyValue(`--${name}`).trim()

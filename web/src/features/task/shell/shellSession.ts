@@ -1,4 +1,4 @@
-/** A person's shell, as this page uses it: it is opened over the live connection, and gets input in order. */
+/** This page's use of a person's shell: opens it over the live connection, and sends input in order. */
 import type { Live } from '../../../live/live.ts'
 import type { LiveSocket } from '../../../live/liveSocket.ts'
 import { createObserved, type Observed } from '../observedValue.ts'
@@ -18,7 +18,7 @@ export type ShellState =
 export interface ShellSession extends Observed<ShellState> {
   /** Opens a shell, or joins the one that is open. Does nothing while offline. */
   open(): Promise<void>
-  /** Uses the live connection until the returned function is called. Whenever the connection is established, a shell is opened or joined, if one is wanted. */
+  /** Follows the live connection until the returned function is called: on each connection, opens or joins a shell if one is wanted. */
   follow(isWanted: () => boolean): () => void
   type(text: string): void
   resize(size: Size): void
@@ -30,7 +30,7 @@ interface Size {
   readonly columns: number
 }
 
-/** The server itself waits for up to 20 seconds. */
+/** How long to wait for an answer. The server itself waits for up to 20 seconds. */
 const answerTimeoutMs = 25_000
 const longestInput = 8_192
 /** The most characters that wait in the page for a program that does not read them. */
@@ -56,7 +56,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     isSending = true
     const taken = await to.emitWithAck('shell_input', taskId, id, waiting.take()).catch(() => null)
     isSending = false
-    // Without an answer, the connection is lost, and the shell is joined again with the next one.
+    // Without an answer, the connection is lost: the waiting input is dropped, and the next connection joins again.
     if (taken === 'gone' && shellId() === id) state.set({ kind: 'gone', reason: texts.gone })
     else if (taken === null) waiting.clear()
     else await send()
@@ -78,7 +78,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     if (opening === null) return state.set({ kind: 'refused', reason: texts.notAnswered })
     if (!opening.opened) return state.set({ kind: 'refused', reason: opening.error })
     state.set({ kind: 'open', shellId: opening.shellId, isShared: opening.shared, isFull: false })
-    // It may have been open in another size, and this one may have changed meanwhile.
+    // A joined shell may have another size, and the page's size may have changed meanwhile.
     tellSize()
   }
 
@@ -102,7 +102,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
         resync: nothing,
       }),
     type(text) {
-      // What is typed while offline is lost: sent later, it could do harm that nobody sees.
+      // Input typed while offline is dropped: sent later, it could do harm that nobody notices.
       if (asked() === null) return
       const isFull = !waiting.add(text)
       const now = state.read()
@@ -123,7 +123,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
   }
 }
 
-/** What was typed or pasted and not sent yet. */
+/** Input that was typed or pasted and is not sent yet. */
 export function waitingInput() {
   let text = ''
   return {
@@ -134,7 +134,7 @@ export function waitingInput() {
       return true
     },
     isEmpty: () => text === '',
-    /** The next piece to send; it does not end within a character of two code units. */
+    /** The next piece to send; it never ends within a surrogate pair. */
     take(): string {
       const isSplit = /[\uD800-\uDBFF]/.test(text.charAt(longestInput - 1))
       const piece = text.slice(0, isSplit ? longestInput - 1 : longestInput)

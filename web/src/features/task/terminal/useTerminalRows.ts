@@ -25,7 +25,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const toggle = (id: number) => setFolded((before) => toggled(before, id))
   const firstId = lines[0]?.id ?? 0
-  // `lines` and `commands` stay the same arrays when they change; a new `change` tells that they changed.
+  // `lines` and `commands` stay the same arrays when they change; a new `change` means that they changed.
   const rows = useMemo(
     () => (change < 0 ? undefined : visibleRows(firstId, lines.length, commands, folded)),
     [change, firstId, lines, commands, folded],

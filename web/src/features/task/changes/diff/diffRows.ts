@@ -14,7 +14,7 @@ interface PlacedLine {
 export interface Gap {
   readonly from: number
   readonly to: number | null
-  /** The place of the gap in the file. A gap at the top is only expanded upwards, one at the end only downwards, and one in the middle both ways. */
+  /** The place of the gap in the file. A gap at the top is expanded upwards, one at the end downwards, and one in the middle both ways. */
   readonly place: 'top' | 'middle' | 'end'
 }
 
@@ -39,7 +39,7 @@ export type DiffRow =
   | (InFile & { readonly kind: 'large' })
   | (InFile & { readonly kind: 'comment' })
 
-/** Row heights in pixels. Notes and comments may be higher, so they are measured. */
+/** Row heights in pixels. Rows other than heads, bars and lines may be higher, so they are measured. */
 export const rowHeights: Readonly<Record<DiffRow['kind'], number>> = {
   file: 36,
   bar: 28,
@@ -158,7 +158,7 @@ function partsOf({ hunks, facts }: DiffFile, lines: KnownLines = nothingKnown): 
     else {
       const [above, below] = knownAround(lines, end, hunk.from)
       const isWhole = above !== null && above.to.before === hunk.from.before
-      // The gap at the top of a file is only expanded upwards, so loaded lines at its upper end are left out until the whole gap is loaded.
+      // The gap at the top of a file is expanded upwards, so loaded lines at its upper end are left out until the whole gap is loaded.
       if (above !== null && (index > 0 || isWhole)) add(above)
       if (!isWhole) {
         const from = index > 0 && above !== null ? above.to.before : end.before
@@ -257,7 +257,7 @@ function sideBySide(hunk: Hunk): readonly Placed[] {
   return rows
 }
 
-/** The indexes of the rows at which changes begin: of the first changed line of each hunk. */
+/** For each hunk, the index of the row with its first changed line. */
 export function hunkStarts(rows: readonly DiffRow[]): readonly number[] {
   let last: Hunk | undefined
   return rows.flatMap((row, index) => {

@@ -5,7 +5,7 @@ export interface DiffLine {
   readonly before: number | null
   readonly after: number | null
   readonly text: string
-  /** The text of the line that this line replaced or that replaced it: the differences between the two are marked. */
+  /** The text of the line that replaced this one, or that this one replaced: differing words are marked. */
   readonly counterpart: string | null
   readonly noNewline: boolean
 }

@@ -13,20 +13,20 @@ export interface DiffFile {
   readonly facts: FileFacts
   readonly lines: number
   readonly isLarge: boolean
-  /** The number of lines that are left out because only their whitespace changed. */
+  /** How many changed lines are shown as unchanged, or left out, because only their whitespace differs. */
   readonly hidden: number
 }
 
 /**
- * If other files changed too, a file with more rows than this is only shown on request. A file that is the only changed one has the limit
+ * If other files changed too, a file with more rows than this is shown only on request. A file that is the only changed one has the limit
  * `largeAlone`.
  */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
-/** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */
+/** In a diff with more rows than this, files with more than `largeInMany` rows are shown only on request. */
 const manyLines = 40_000
 const largeInMany = 800
-/** No person writes a line of more characters than this. A file with such a line is only shown on request. */
+/** No person writes a line of more characters than this. A file with such a line is shown only on request. */
 const maxWrittenLength = 20_000
 
 export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
@@ -101,7 +101,7 @@ function contentHash(text: string): string {
 interface FileFacts {
   /** Sentences for the person, the most important first. */
   readonly notes: readonly string[]
-  /** Whether the file had text before, so that lines around the changes can be loaded. */
+  /** Whether the file had text before the change, so that lines around the changes can be loaded. */
   readonly hasBefore: boolean
   readonly isCut: boolean
 }

@@ -8,7 +8,7 @@ const LineOrigin = lazy(async () => ({
   default: (await import('../../provenance/LineOrigin.tsx')).LineOrigin,
 }))
 
-/** Shows the origin of a line, on a click on the line's number or by a key. The key only works while the list is `visible`. */
+/** Returns the list's click handler and the popover. The key works only while the list is `visible`. */
 export function useLineOrigin(
   rows: readonly DiffRow[],
   active: ActiveRow,

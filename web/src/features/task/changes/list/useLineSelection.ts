@@ -1,6 +1,6 @@
 /**
- * Selects lines for a comment. With the pointer, a person drags from the button of the first line to the last line, or presses with Shift; with the
- * keyboard, they press the arrow keys with Shift.
+ * Selects lines for a comment. With the pointer, a person drags a line's button to the last line, or clicks the last line with Shift; with the
+ * keyboard, they press Shift with the arrow keys.
  */
 import { type PointerEvent, useRef, useState } from 'react'
 import { useReplayed } from '../../replayContext.ts'

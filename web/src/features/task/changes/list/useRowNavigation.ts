@@ -5,7 +5,7 @@ import { hasKey, hunkStarts, rowHeights, type DiffRow } from '../diff/diffRows.t
 import type { ActiveRow } from './useActiveRow.ts'
 import type { RowWindow } from './useRowWindow.ts'
 
-/** A file or a line to go to. Each navigation passes a new object, also when it goes to the same place again. */
+/** A file or a line to go to. Each navigation passes a new object, even when it goes to the same place again. */
 export interface Destination {
   readonly fileName: string
   readonly key: string | null
@@ -53,7 +53,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, visible, onL
   useAction('nextHunk', () => stepHunk(1), visible)
   useAction('previousHunk', () => stepHunk(-1), visible)
 
-  // Scrolls to the destination `goTo`, which another part of the page has chosen. Its file is already expanded when this runs.
+  // Scrolls to the destination `goTo`, which another part of the page has chosen. A line's file is already expanded.
   useLayoutEffect(() => {
     if (goTo === null) return
     const { fileName, key } = goTo

@@ -1,4 +1,4 @@
-/** A line above the message box: what the agent is doing and since when. */
+/** A line above the message box: what the agent is doing and since when, with a stop button. */
 import { Square } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { selectLive } from '../../../../live/connection.ts'
@@ -18,7 +18,6 @@ interface TurnHeadProps {
   readonly cancelling: boolean
 }
 
-/** Shows what the agent is doing and since when, with a stop button. */
 export function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   const live = useSelector(selectLive)
   const now = useNow(1_000, live)

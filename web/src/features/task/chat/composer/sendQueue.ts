@@ -1,6 +1,6 @@
 /**
  * Sends messages in the order in which they were written, each once. When offline, it sends them as soon as the connection is back, even if the
- * person has left the task. A message keeps one key for all attempts, so that a lost answer does not send it twice.
+ * person has left the task. A message keeps its id in all attempts, so that a lost answer does not send it twice.
  */
 import type { Store, UnknownAction } from '@reduxjs/toolkit'
 import { isFault } from '../../../../api/fault.ts'

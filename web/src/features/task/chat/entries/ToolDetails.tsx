@@ -12,7 +12,7 @@ export function ToolDetails({ log }: { readonly log: LogDocument }) {
   const target = log.target ?? ''
   const { images = [], imagesLeftOut: leftOut = 0 } = log
   const printed = withoutColours(log.output ?? '')
-  // Each image has a line `[image]` in the output, which is left out, because the images are shown below the output.
+  // The `[image]` lines are left out of the output, because the images themselves are shown below it.
   const output = images.length + leftOut === 0 ? printed : printed.replaceAll(/^\[image\]\n?/gm, '').trimEnd()
   return (
     <div className="mx-2 mb-1.5 overflow-hidden rounded-control border border-line-soft bg-panel">

@@ -155,7 +155,7 @@ function PartContent({ part, wasSeen }: PartProps) {
   }
 }
 
-/** Whether the part collapses after the turn, as all steps do; artifacts are no steps. */
+/** Whether the part collapses after the turn: all steps do, but artifacts do not. */
 function isFolded(part: TurnPart): boolean {
   return part.kind === 'tool' && part.log.kind !== 'artifact'
 }

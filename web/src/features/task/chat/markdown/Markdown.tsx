@@ -75,7 +75,7 @@ function Block({ text }: { readonly text: string }) {
   return <ReadBlock text={isLong ? (later ?? text) : text} />
 }
 
-/** Parsing is expensive, so the same text is never parsed twice. */
+/** Parsing is expensive, so a block is parsed again only when its text changes. */
 const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
   return (
     <ReactMarkdown remarkPlugins={plugins} components={components}>

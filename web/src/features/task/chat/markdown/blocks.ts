@@ -6,14 +6,14 @@ const reachesFar = /^[ \t>*+\-\d.)]*(?:\[[^\]\n]+\]:|<)/m
 const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/
 
 /**
- * The blocks of a text in order; joined, they are the text. While a text grows only its last block changes, so each earlier block is parsed once. A
- * list with all its items is one block.
+ * Splits a text into blocks; joined, they are the text again. While a text grows, only its last block changes, so each earlier block is parsed once.
+ * A list with all its items is one block.
  */
 export function blocksOf(text: string): readonly string[] {
   return reachesFar.test(text) ? [text] : passagesOf(text)
 }
 
-/** Like `blocksOf`, but a definition of a link only applies in its own passage. */
+/** Like `blocksOf`, but a link definition applies only in its own passage. */
 export function passagesOf(text: string): readonly string[] {
   const blocks: string[] = []
   let start = 0

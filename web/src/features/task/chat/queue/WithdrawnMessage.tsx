@@ -1,4 +1,4 @@
-/** A message that was just withdrawn, shown for a while in its old place with a button to undo the withdrawal. */
+/** A message that was just withdrawn, shown for a while at the end of the queue with a button to undo the withdrawal. */
 import { useSelector } from 'react-redux'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { useCountdown } from '../../../../ui/overlay/useCountdown.ts'
@@ -9,7 +9,7 @@ import type { WaitingMessage } from './queueChanges.ts'
 export interface Withdrawn {
   readonly message: WaitingMessage
   readonly place: number
-  /** Shows the message again, if it is only hidden on this page and the server was not told of the withdrawal; otherwise `null`. */
+  /** Shows the message again while it is hidden only on this page; `null` if the withdrawal was sent. */
   readonly show: (() => void) | null
 }
 

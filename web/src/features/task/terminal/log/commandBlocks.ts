@@ -3,7 +3,7 @@
 /** The beginning of a command line: bold or, when the line is repeated, dim, followed by a dollar sign. */
 const announced = ['\u001B[1m$ ', '\u001B[2m$ ']
 
-/** A command and the extent of its output: the lines with ids from `id` to before `until`. */
+/** A command with its output: the lines with ids from `id` to before `until`. */
 export interface CommandBlock {
   readonly id: number
   readonly executionId: string

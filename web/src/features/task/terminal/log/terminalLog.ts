@@ -12,7 +12,7 @@ import {
   type Writer,
 } from './terminalWriter.ts'
 
-/** The terminal as it is shown. Lines and commands stay the same arrays while lines are added; a new `change` tells that they changed. */
+/** The terminal as it is shown. Lines and commands stay the same arrays while lines are added; a new `change` means that they changed. */
 export interface TerminalView {
   readonly lines: readonly TerminalLine[]
   readonly commands: readonly CommandBlock[]

@@ -30,7 +30,7 @@ interface OpenLine {
 export interface Writer {
   readonly lines: TerminalLine[]
   readonly blocks: CommandBlocks
-  /** The latest output of a person's shells, which is no part of the lines; a new array whenever there is more. */
+  /** The latest output of a person's shells, which is not part of the lines; a new array whenever there is more. */
   shell?: readonly TerminalOutput[] | undefined
   nextId: number
   /** The source of the first line, if the first line may be the end of a line that is not loaded. */
@@ -83,7 +83,7 @@ export function write(writer: Writer, output: TerminalOutput): void {
   // Another channel or execution starts a line of its own, with its own colours.
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
   const { finished, state } = addOutput(writer.open.state, output.content)
-  // If the output begins with the end of a command, a line before it has ended too, so the first line that is shown begins where it was printed.
+  // If the first output begins with the end of a command, its first line is complete: no earlier output belongs to it.
   if (output.content !== '') writer.first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
   for (const item of finished) {
     if ('text' in item) put(writer, item, output)
