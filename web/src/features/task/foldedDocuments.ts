@@ -129,11 +129,16 @@ export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFaul
   return { ...folded, load: { kind: 'failed', fault } }
 }
 
-/** The task after an event; `null` when the event deletes the task. An event that the task already includes changes nothing. */
-export function foldTask(task: Task, event: TaskEventMessage): Task | null {
-  if (event.revision <= task.version) return task
-  const document = tasksView.evolve(documentOf(task), event, task.id)
-  if (document === undefined) return null
+/** The task after events; `null` when one of them deletes the task. Events that the task already includes change nothing. */
+export function foldTask(task: Task, events: readonly TaskEventMessage[]): Task | null {
+  const newer = events.filter(({ revision }) => revision > task.version)
+  if (newer.length === 0) return task
+  let document = documentOf(task)
+  for (const event of newer) {
+    const after = project(tasksView, document, event, task.id)
+    if (after === undefined) return null
+    document = after
+  }
   // `status` and `progress` depend on more than the API shows, so they are not computed here: the server sends both with each event.
   return {
     ...shownOf(document),

@@ -236,18 +236,12 @@ function withTask(state: OpenTask, task: Task): OpenTask {
 }
 
 function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {
-  let { task } = state
-  let deleted = state.deleted
-  for (const event of events) {
-    if (task === null) break
-    task = foldTask(task, event)
-    deleted ||= task === null
-  }
+  const task = state.task && foldTask(state.task, events)
   return withWaiting({
     ...state,
     // Keeps `waitingFor` as it was, because these events may not include all open questions; `withWaiting` then updates it.
     task: task && { ...task, waitingFor: state.task?.waitingFor ?? null },
-    deleted,
+    deleted: state.deleted || (state.task !== null && task === null),
     seen: events.at(-1)?.position ?? state.seen,
     chat: fold(chatView, state.chat, events),
     logs: fold(logView, state.logs, events),
