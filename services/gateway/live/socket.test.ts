@@ -5,11 +5,13 @@ import { connect as connectTo, type Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
+import { ToolFinished } from '#domain/task/events.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
-import { noTelemetry } from '#platform/telemetry/telemetry.ts'
+import type { Emit } from '#platform/telemetry/telemetry.ts'
 import { executionId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { recorded } from '../../../tests/domain/recorded.ts'
 import { openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { limitStrangers } from '../http/limits.ts'
 import type { Feed, Viewer } from './feed.ts'
@@ -28,6 +30,7 @@ let followers: Set<Viewer>
 let gate: Promise<void>
 let asked: number
 let rpc: ReturnType<typeof openInProcessRpc>
+const emit = vi.fn<Emit>()
 
 beforeEach(async () => {
   engines = await openTestEngines()
@@ -35,6 +38,7 @@ beforeEach(async () => {
   followers = new Set()
   gate = Promise.resolve()
   asked = 0
+  emit.mockClear()
   rpc = openInProcessRpc({ onFault: () => undefined })
   const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
   const user = { id: userId(1), onboardingCompleted: true, endedSessions: [] }
@@ -68,7 +72,7 @@ beforeEach(async () => {
     accessControl: openAccess,
     documents: documents(engines.readStore, engines.log),
     logger: logger('silent'),
-    emit: noTelemetry,
+    emit,
     rpc,
     vault: { seal: async (_scope, _place, text) => text },
     mayConnect: async () => undefined,
@@ -352,6 +356,19 @@ describe('who asks or holds back too much', () => {
     }
     expect(quick.connected).toBe(true)
     await vi.waitFor(() => expect(followers.size).toBe(1))
+  })
+
+  test('is cut off: a viewer that does not read events with long texts', async () => {
+    const slow = await connect()
+    await join(slow, taskId(1))
+    const slowViewer = onlyViewer(taskId(1))
+    stopReading(slow)
+    const tool = { executionId: executionId(1), toolId: 'tool-1' }
+    const ended = { ok: true, durationMs: 1, exitCode: 0, additions: null, deletions: null }
+    const texts = { summary: '', output: 'x'.repeat(60_000) }
+    const event = recorded(ToolFinished.of({ ...tool, ...ended }, texts), { revision: 1 })
+    for (let said = 0; said < 600; said += 1) slowViewer.send(['task_event', event])
+    expect(emit).toHaveBeenCalledWith({ kind: 'socket', change: 'cut_off' })
   })
 })
 

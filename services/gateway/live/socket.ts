@@ -17,7 +17,6 @@ import type { Rate, Strangers } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { serveShells, type ShellServices } from './shells.ts'
-import type { SocketMessage } from './socketMessages.ts'
 
 type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
 type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
@@ -241,10 +240,9 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   })
 }
 
-/** The approximate number of characters of a payload: those of its text, since everything else in it is small. */
-function charactersOf(payload: SocketMessage[1]): number {
-  if ('content' in payload && typeof payload.content === 'string') return payload.content.length
-  if ('output' in payload) return payload.output.length
-  if ('text' in payload) return payload.text.length
-  return 'message' in payload ? (payload.message?.length ?? 0) : 0
+/** The number of characters of all texts in a payload, however deep. */
+function charactersOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, inner: unknown) => sum + charactersOf(inner), 0)
 }
