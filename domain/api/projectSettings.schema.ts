@@ -190,7 +190,7 @@ export const ShownSettings = z.object({
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
 
-/** A host from a package manager's configuration, and where it is configured. */
+/** An `AllowedHost` that the repository may need, and the file that shows it. */
 export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
 export type HostSuggestion = z.infer<typeof HostSuggestion>
 

@@ -37,8 +37,8 @@ import { throttle, type Throttle } from './throttle.ts'
 /** A connection that messages are sent to. */
 export interface Viewer {
   /**
-   * Whether the client has said that it knows `chat_message_words`. Other clients also get the message that an agent is writing as `chat_message`,
-   * each time the message has grown.
+   * Whether the client has said that it knows `chat_message_words`. To other clients, an unfinished message is also sent as `chat_message`, each time
+   * it has grown.
    */
   readonly knowsWords: boolean
   send(message: SocketMessage): void

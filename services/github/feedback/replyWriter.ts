@@ -66,7 +66,7 @@ export function startReplyWriter(engines: ReplyEngines, intervalMs: number): Pro
   })
 }
 
-/** Writes all due replies. Reads them page by page, so that replies that have to wait do not block the others. */
+/** Writes all due replies. Reads every page of them, because replies that have to wait could fill the first page. */
 async function answerAll(answering: Answering, isOver: () => boolean): Promise<void> {
   const due = pagesOf(answering.documents, feedbackView, { where: { answer: 'due' }, limit: batch })
   for await (const page of due)

@@ -29,7 +29,7 @@ export function repositoryOf(text: string, serverUrl: string): RepositoryName | 
 }
 
 interface Address {
-  /** The host name, and the port if there is one. For ssh addresses, the port does not matter. */
+  /** `port` is empty for the default port, and `undefined` for ssh, where any port matches. */
   readonly host: { readonly name: string; readonly port: string | undefined }
   readonly path: string
 }

@@ -211,7 +211,7 @@ async function link(
   for (const event of events) {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-    // A new id for each attempt: if two processes decide the same command, one gets a conflict and then sees the other's events.
+    // Not derived from the command: with equal ids, two processes that decide it would both count as having appended.
     const id = randomUUID()
     const plain = kind.content.parse(event.content)
     const { content, proof } = plain === null ? withoutContent : await seal(log, stream, id, plain)

@@ -132,8 +132,8 @@ export interface HostBranch {
 export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /**
    * The address of the host's page on which a person authorizes us. Like every sign-in call, it throws `setup_required` while there is no App.
-   * `origin` is our address in the person's browser, so that they return to the same loopback name; `codeChallenge` is PKCE's S256; `anotherAccount`
-   * lets them choose an account even if they are signed in.
+   * `origin` is our address in the person's browser; a loopback page gets the same loopback name. `codeChallenge` is PKCE's S256; `anotherAccount` lets
+   * them choose an account even if they are signed in.
    */
   authorizeUrl(request: {
     state: string

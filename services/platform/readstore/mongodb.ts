@@ -67,7 +67,7 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
       return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
     },
     removeAsides: async () => undefined,
-    // Nothing to do here: the server's files belong to its operator. Its journal and oplog contain removed data for as long as they go back.
+    // Nothing to do here: the server's files belong to its operator. Removed data stays in its journal and oplog until it ages out.
     scrub: async () => undefined,
     ready: () => mongo.ready(),
     close: () => mongo.close(),

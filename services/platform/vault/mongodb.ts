@@ -61,8 +61,8 @@ interface MongoVault {
 
 /**
  * Opens the vault in the database of the connection. Throws `WrongMasterKey` when the vault was created with another master key. A key that another
- * process destroyed is dropped here within `cachedMs`. MongoDB's journal, oplog and backups contain the wrapped form of a destroyed key for as long
- * as they go back; only the master key can unwrap it.
+ * process destroyed is dropped here within `cachedMs`. MongoDB's journal, oplog and backups contain the wrapped form of a destroyed key until it
+ * ages out; only the master key can unwrap it.
  */
 export async function openMongoVault(options: MongoVaultOptions): Promise<Vault> {
   const { masterKey, cachedMs = usualCachedMs } = options

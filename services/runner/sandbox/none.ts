@@ -11,7 +11,7 @@ import { CannotStart, run, signalProcess, spawnProcess } from '#platform/childPr
 import type { Git } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { launchWords, nicerThanServer } from './bubblewrap/launcher.ts'
-import { canKeep, keeperWords, plainKeeperScript } from './keeper.ts'
+import { canKeep, keeperWords, plainKeeperScript } from './programKeeper.ts'
 import { listeningPorts } from './listeningPorts.ts'
 import { follow, maxPrograms, type Program, type ProgramSpec } from './program.ts'
 import { searchPathOf } from './layout.ts'

@@ -47,7 +47,7 @@ export async function artifactFiles(treeDir: string, since: number): Promise<Art
   return { paths, refused, read }
 }
 
-/** The first of the paths `dirname(artifactFolder)` and `artifactFolder` at which something exists that is no folder, for example a link. */
+/** The parent of `artifactFolder`, or else `artifactFolder`, if it exists but is not a folder, for example a link; otherwise `undefined`. */
 async function oddFolder(root: string) {
   for (const path of [dirname(artifactFolder), artifactFolder]) {
     const entry = await lstat(join(root, path)).catch(() => undefined)

@@ -81,7 +81,7 @@ export function readConversation(request: MessagesRequest): Conversation {
   return { message, images, messageNumber, steps }
 }
 
-/** The text by the person in a user message. Reminders and markers of the CLI are left out. */
+/** What the person wrote in a user message, without the reminders and markers of the CLI. */
 function writtenIn(blocks: readonly Block[]): string {
   return blocks
     .map((block) => (block.type === 'text' ? block.text : ''))

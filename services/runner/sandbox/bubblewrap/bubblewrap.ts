@@ -198,7 +198,7 @@ function runIn(
     filter: () => filters?.[group ? 'kernel' : 'processes'],
     group: () => group,
     endSandbox: () => end('killed'),
-    // A process whose keeper (sandbox/keeper.ts) was ended becomes a child of the first process. If the sandbox is frozen, freezing it again ends
+    // A process whose keeper (sandbox/programKeeper.ts) was ended becomes a child of the first process. If the sandbox is frozen, freezing it again ends
     // this process.
     onLost: () => freezing.again(),
   })

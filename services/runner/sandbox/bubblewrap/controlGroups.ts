@@ -117,7 +117,7 @@ export interface SandboxGroup {
   counted(): Promise<Counted>
   /** Puts another process under the limits. Rejects when that fails. */
   add(pid: number): Promise<void>
-  /** Removes the group. Call it when nothing of the sandbox is left. Never fails. */
+  /** Removes the group. Call it when nothing of the sandbox is left. Never rejects. */
   remove(): Promise<void>
 }
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { CannotStart, spawnProcess } from '#platform/childProcess.ts'
-import { keeperScript, keeperWords } from '../keeper.ts'
+import { keeperScript, keeperWords } from '../programKeeper.ts'
 import { environmentOf, launcherEnvironment, sandboxPaths } from '../layout.ts'
 import type { CommandEnvironment, SandboxLimits } from '../port.ts'
 import { birthOf } from '../processTree.ts'
@@ -32,7 +32,7 @@ interface Entered {
 
 export interface Programs {
   exec(spec: ProgramSpec): Promise<Program>
-  /** The process ids of the keepers (sandbox/keeper.ts) of these programs. */
+  /** The process ids of the keepers (sandbox/programKeeper.ts) of these programs. */
   keepers(): readonly number[]
   /** Resolves when all programs have ended. */
   ended(): Promise<unknown>

@@ -278,5 +278,5 @@ async function contentOf(git: Git, gitDir: string, blob: string): Promise<Buffer
   return (await gitOrThrow(git, call)).stdout
 }
 
-/** The most bytes of one content: a little more than the largest file that can be staged. */
+/** The largest content that is read, in bytes: a little more than the largest file that can be staged. */
 const longestContent = 101 * 1024 * 1024

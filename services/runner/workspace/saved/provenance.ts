@@ -58,9 +58,8 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
   const [first] = turns
   if (first === undefined) return null
   const firstHead = await commitOf(git, gitDir, `${first.work}^`)
-  // `startCommit` may be newer than the first turn: a workspace that was made again starts with the commits that earlier turns had published, and
-  // after an undo its branch is ahead of its files. So the history begins at the newest commit that `startCommit` and the branch before the first
-  // turn share.
+  // `startCommit` may be newer than the first turn: a workspace that was made again may start at the pushed branch, with all that earlier turns
+  // published, even what was undone since. So the history begins at the merge base of `startCommit` and the parent of the first turn's snapshot.
   const common =
     startCommit === null || firstHead === null ? null : await mergeBaseOf(git, gitDir, startCommit, firstHead)
   const root = common ?? startCommit

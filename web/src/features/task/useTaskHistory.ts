@@ -20,7 +20,7 @@ export function useTaskHistory(live: OpenTaskSync) {
   const isLinked = pathname.endsWith('/history') || new URLSearchParams(search).has('at')
   const [state, setState] = useState<'closed' | 'requested' | 'missing'>('closed')
   const [open, setOpen] = useState<OpenHistory | null>(null)
-  // The history stays open when the address no longer names it.
+  // Once the address has named the history, it stays open.
   if (isLinked && state === 'closed') setState('requested')
   const isRequested = state === 'requested'
   const { terminal, writing } = live
