@@ -110,7 +110,7 @@ export function envsOf(setupCommand: string): Setup['envs'] {
     readOnly: [],
     sockets: [],
     ownPorts: [],
-    beside: 0,
+    relayCount: 0,
     command: (command: readonly [string, ...string[]]) => command,
     close: async () => ({ connections: 0, sent: 0, received: 0 }),
   })

@@ -124,7 +124,7 @@ export function describeFreeze(at: SandboxStage): void {
       const first = 'echo 0 > /workspace/still-itself'
       const script = `sleep 1000.5 & read -r line; ${first}; ${attack}\nexec bash -c '${beat('itself')}'`
       const limits = { ...wide, processes: 100 }
-      const child = start(['bash', '-c', script], { stdin: 'pipe', beside: 1, limits })
+      const child = start(['bash', '-c', script], { stdin: 'pipe', helperCount: 1, limits })
       onTestFinished(async () => {
         child.kill()
         await child.exited

@@ -14,7 +14,7 @@ const opened = () =>
 test('who hears of a task is told of each destination once', () => {
   const egress = opened()
   const told: string[] = []
-  egress.hear('task-1', (sentence) => told.push(sentence))
+  egress.onRefusalOf('task-1', (sentence) => told.push(sentence))
   for (const destination of ['a.example:443', 'a.example:443', 'b.example:443'])
     egress.refused('task-1', { destination, why: 'not_allowed' })
   egress.refused('task-1', { destination: 'c.example:443', why: 'unreachable' })
@@ -29,7 +29,7 @@ test('who hears of a task is told of each destination once', () => {
 test('a program that tries everything fills no terminal', () => {
   const egress = opened()
   const told: string[] = []
-  egress.hear('task-1', (sentence) => told.push(sentence))
+  egress.onRefusalOf('task-1', (sentence) => told.push(sentence))
   for (let n = 0; n < 1_000; n += 1)
     egress.refused('task-1', { destination: `${n}.example:443`, why: 'inside' })
   expect(told).toHaveLength(21)
@@ -39,9 +39,9 @@ test('a program that tries everything fills no terminal', () => {
 test('the next run of a task is told anew, and the one before no more', () => {
   const egress = opened()
   const told: string[] = []
-  const unhear = egress.hear('task-1', () => told.push('first'))
-  egress.hear('task-1', () => told.push('second'))
-  unhear()
+  const stopFirst = egress.onRefusalOf('task-1', () => told.push('first'))
+  egress.onRefusalOf('task-1', () => told.push('second'))
+  stopFirst()
   egress.refused('task-1', { destination: 'a.example:443', why: 'inside' })
   expect(told).toEqual(['second'])
 })

@@ -20,7 +20,7 @@ export interface Egress {
    * Reports refused connections of the task: calls `tell` with a sentence for each refused destination, until the returned function is called. Only
    * the latest `tell` of a task is called.
    */
-  hear(taskId: string, tell: (sentence: string) => void): () => void
+  onRefusalOf(taskId: string, tell: (sentence: string) => void): () => void
   /** Reports that a sandbox of the task was refused a connection. The sandbox may have been opened in an earlier run. */
   refused(taskId: string, refusal: Refusal): void
 }
@@ -58,9 +58,9 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
         },
       }
     },
-    hear(taskId, tell) {
+    onRefusalOf(taskId, tell) {
       const reported = new Set<string>()
-      const hear = ({ destination, why }: Refusal) => {
+      const report = ({ destination, why }: Refusal) => {
         const isNew = !reported.has(destination) && reported.size <= maxReported
         if (!isNew) return
         reported.add(destination)
@@ -70,9 +70,9 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
             : `${destination} was not reached: ${reasons[why]}.`,
         )
       }
-      listeners.set(taskId, hear)
+      listeners.set(taskId, report)
       return () => {
-        if (listeners.get(taskId) === hear) listeners.delete(taskId)
+        if (listeners.get(taskId) === report) listeners.delete(taskId)
       }
     },
     refused: (taskId, refusal) => listeners.get(taskId)?.(refusal),

@@ -22,7 +22,7 @@ export interface SandboxEgress {
     model?: string,
   ): readonly [string, ...string[]]
   /** How many relays `command` starts beside the given command: 1, or 0 without a sandbox. */
-  readonly beside: number
+  readonly relayCount: number
   /** The ports in the sandbox on which the relay can listen. */
   readonly ownPorts: readonly number[]
   /** Ends all connections, and returns their traffic. */
@@ -57,7 +57,7 @@ export async function openSandboxEgress({
       readOnly: [],
       sockets: [],
       command: alone,
-      beside: 0,
+      relayCount: 0,
       ownPorts: [],
       async close() {
         await proxy.close()
@@ -81,7 +81,7 @@ export async function openSandboxEgress({
       readOnly: [program],
       sockets: [socket],
       command: (command, begins, model) => besideRelay(place, command, begins, model),
-      beside: 1,
+      relayCount: 1,
       ownPorts: [relayPort, modelPort, ...place.ports],
       async close() {
         await proxy.close()

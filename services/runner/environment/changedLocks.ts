@@ -47,7 +47,7 @@ export async function changedLocks(
   const found =
     refreshed.kind === 'ready' ? await defaultKey(deps, projectId, refreshed.mirror.dir) : undefined
   const names = found && (await changedIn(deps, { projectId, ...found }))
-  if (!found || !names || deps.environments.notKept.has(found.key.whole)) return undefined
+  if (!found || !names || deps.environments.notKept.has(found.key.setupAndLocks)) return undefined
   const redaction = deps.redaction(valuesOf(secrets))
   const shown = names
     .slice(0, maxNamed)
@@ -94,7 +94,7 @@ export async function changedIn(
   const isFor = (by: keyof EnvironmentKey) => (layer: Layer) => key[by].startsWith(layer.key[by])
   const layers = await layersOf(root, projectId)
   const earlier = layers.find(isFor('setup'))
-  if (!earlier || layers.some(isFor('whole'))) return undefined
+  if (!earlier || layers.some(isFor('setupAndLocks'))) return undefined
   const before = await commitOfLayer(earlier)
   if (before === undefined) return []
   const args = ['diff-tree', '-r', '-z', '--no-renames', '--name-only', before, commit]

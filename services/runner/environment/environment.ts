@@ -126,8 +126,9 @@ export async function fillAhead(
 ): Promise<void> {
   const command = of.envs.setupCommand.trim()
   const environment = command === '' ? undefined : await environmentOf(deps, of)
-  const layer = environment && (await fillFrom(deps, environment, { by: 'whole', over: false, signal }))
-  if (layer) await markSetUp(of.workspace, { command, untold: layer.builtAt })
+  const layer =
+    environment && (await fillFrom(deps, environment, { by: 'setupAndLocks', over: false, signal }))
+  if (layer) await markSetUp(of.workspace, { command, builtAtIfUntold: layer.builtAt })
 }
 
 /** How far the setup of a workspace has come, as its marker file says. */
@@ -138,15 +139,18 @@ export interface SetupState {
    * Set when an environment filled the workspace before its task existed, until a person is told: the time at which that environment was made, in
    * milliseconds since 1970.
    */
-  readonly untold: number | undefined
+  readonly builtAtIfUntold: number | undefined
 }
 
 /** Reads the state of the setup of `command`; `undefined` when no setup has begun in the workspace. */
 export async function setupStateOf(workspace: Workspace, command: string): Promise<SetupState | undefined> {
   const written = await readFile(markerOf(workspace), 'utf8').catch(ifAbsent)
   if (written === undefined) return undefined
-  const [digest = '', untold] = written.split(' ')
-  return { isDone: digest === digestOf(command), untold: untold === undefined ? undefined : Number(untold) }
+  const [digest = '', builtAtIfUntold] = written.split(' ')
+  return {
+    isDone: digest === digestOf(command),
+    builtAtIfUntold: builtAtIfUntold === undefined ? undefined : Number(builtAtIfUntold),
+  }
 }
 
 /** Records that a setup has begun. If its success is never recorded, nobody knows what the setup has left in the workspace. */
@@ -154,11 +158,11 @@ export const markSetupBegun = (workspace: Workspace): Promise<void> => writeFile
 
 export async function markSetUp(
   workspace: Workspace,
-  { command, untold }: { readonly command: string; readonly untold?: number },
+  { command, builtAtIfUntold }: { readonly command: string; readonly builtAtIfUntold?: number },
 ): Promise<void> {
   await writeFile(
     markerOf(workspace),
-    [digestOf(command), ...(untold === undefined ? [] : [untold])].join(' '),
+    [digestOf(command), ...(builtAtIfUntold === undefined ? [] : [builtAtIfUntold])].join(' '),
   )
 }
 

@@ -62,11 +62,11 @@ test.each([
 ])('another setup has another key: %o', (changed) => {
   const [one, other] = [identity, { ...identity, ...changed }].map(environmentKey)
   expect(other?.setup).not.toBe(one?.setup)
-  expect(other?.whole).not.toBe(one?.whole)
+  expect(other?.setupAndLocks).not.toBe(one?.setupAndLocks)
 })
 
 test('other lock files are the same setup', () => {
   const [one, other] = [identity, { ...identity, files: { ignores: 'a', locks: 'b' } }].map(environmentKey)
   expect(other?.setup).toBe(one?.setup)
-  expect(other?.whole).not.toBe(one?.whole)
+  expect(other?.setupAndLocks).not.toBe(one?.setupAndLocks)
 })

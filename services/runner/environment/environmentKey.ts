@@ -9,7 +9,7 @@ export interface EnvironmentKey {
   /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit: what git ignores is kept, and nothing else. */
   readonly setup: string
   /** The hash of everything in `setup` and of the lock files at the commit. */
-  readonly whole: string
+  readonly setupAndLocks: string
 }
 
 /** Hashes of the files of a commit that decide what is kept of a setup, and what a setup installs. */
@@ -34,7 +34,7 @@ export interface SetupIdentity {
 
 export function environmentKey({ files, ...identity }: SetupIdentity): EnvironmentKey {
   const setup = sha256(JSON.stringify({ ...identity, ignores: files.ignores }))
-  return { setup, whole: sha256(JSON.stringify([setup, files.locks])) }
+  return { setup, setupAndLocks: sha256(JSON.stringify([setup, files.locks])) }
 }
 
 /** The hashes of the names and contents of all ignore files and of all lock files of a commit. Throws `GitFault`. */

@@ -87,11 +87,11 @@ export async function beginPacking(deps: PackingDeps, { run, envs }: OfSetup, en
           { over: false, signal },
         ).catch((fault: unknown) => (signal.aborted ? undefined : orReason(fault)))
       if (signal.aborted) return 'stopped'
-      if (!mayBeKept || environments.notKept.has(key.whole)) return 'not_kept'
+      if (!mayBeKept || environments.notKept.has(key.setupAndLocks)) return 'not_kept'
       const bytes = await keepAll(usedAt).catch(orReason)
       if (bytes instanceof NotKept) {
         if (signal.aborted) return 'stopped'
-        environments.notKept.add(key.whole)
+        environments.notKept.add(key.setupAndLocks)
         // The message names files, and the name of a file may contain a secret.
         const reason = await deps.redaction(valuesOf(envs.secrets)).text(bytes.message)
         await run.output.note(`Its result is not kept for other tasks. ${reason}\n`)

@@ -23,7 +23,10 @@ beforeEach(async () => {
 })
 afterEach(() => rm(root, { recursive: true }))
 
-const keyOf = (setup: string, locks: string) => ({ setup: sha256(setup), whole: sha256(setup + locks) })
+const keyOf = (setup: string, locks: string) => ({
+  setup: sha256(setup),
+  setupAndLocks: sha256(setup + locks),
+})
 const [ours, theirs] = ['project-one', 'project-two']
 async function half(): Promise<string> {
   const dir = await beginLayer(root)
@@ -39,14 +42,14 @@ const keep = async (projectId: string, key: ReturnType<typeof keyOf>, builtAt: n
 // Attacks layers: the name of another project, or a path, is asked for.
 test('one is found by its key, or by its setup alone, and only by its project', async () => {
   await keep(ours, keyOf('npm ci', 'one'), 1_000)
-  const find = (projectId: string, key: ReturnType<typeof keyOf>, by: 'setup' | 'whole') =>
+  const find = (projectId: string, key: ReturnType<typeof keyOf>, by: 'setup' | 'setupAndLocks') =>
     findLayer(root, projectId, [key], by)
-  expect((await find(ours, keyOf('npm ci', 'one'), 'whole'))?.builtAt).toBe(1_000)
-  expect(await find(ours, keyOf('npm ci', 'two'), 'whole')).toBeUndefined()
+  expect((await find(ours, keyOf('npm ci', 'one'), 'setupAndLocks'))?.builtAt).toBe(1_000)
+  expect(await find(ours, keyOf('npm ci', 'two'), 'setupAndLocks')).toBeUndefined()
   expect((await find(ours, keyOf('npm ci', 'two'), 'setup'))?.builtAt).toBe(1_000)
   expect(await find(ours, keyOf('make', 'one'), 'setup')).toBeUndefined()
-  expect(await find(theirs, keyOf('npm ci', 'one'), 'whole')).toBeUndefined()
-  expect(await find('..', keyOf('npm ci', 'one'), 'whole')).toBeUndefined()
+  expect(await find(theirs, keyOf('npm ci', 'one'), 'setupAndLocks')).toBeUndefined()
+  expect(await find('..', keyOf('npm ci', 'one'), 'setupAndLocks')).toBeUndefined()
 })
 
 // Attacks layers: a crash while an environment is kept.
@@ -80,7 +83,7 @@ test('one that is removed while it is looked for is not found, and an earlier on
 test('of two that are kept at the same time, the newer one stays, whichever is kept last', async () => {
   const key = keyOf('npm ci', 'one')
   for (const builtAt of [2_000, 1_000]) await keep(ours, key, builtAt)
-  expect((await findLayer(root, ours, [key], 'whole'))?.builtAt).toBe(2_000)
+  expect((await findLayer(root, ours, [key], 'setupAndLocks'))?.builtAt).toBe(2_000)
 })
 
 test('one that no task asked for counts as used when the earlier one was', async () => {
@@ -95,7 +98,7 @@ test('one whose end is missing is none', async () => {
   await keep(ours, key, 1_000)
   const [layer] = await allLayers(root)
   await writeFile(archivesIn(layer?.dir ?? '').tree, 'tre')
-  expect(await findLayer(root, ours, [key], 'whole')).toBeUndefined()
+  expect(await findLayer(root, ours, [key], 'setupAndLocks')).toBeUndefined()
 })
 
 test('a newer one takes the place of that with the same key, and three are kept of a project', async () => {
@@ -109,7 +112,7 @@ test('a newer one takes the place of that with the same key, and three are kept 
     await keep(ours, keyOf('npm ci', locks), now)
   for (const { dir, builtAt } of await allLayers(root)) await utimes(dir, builtAt, builtAt)
   // That which was used longest ago goes, even if it is not the oldest.
-  await findLayer(root, ours, [keyOf('npm ci', 'one')], 'whole')
+  await findLayer(root, ours, [keyOf('npm ci', 'one')], 'setupAndLocks')
   await keep(ours, keyOf('npm ci', 'four'), 5_000)
   expect((await allLayers(root)).map(({ builtAt }) => builtAt)).toEqual([5_000, 4_000, 2_000, 500])
 })

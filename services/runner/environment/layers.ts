@@ -96,8 +96,8 @@ export async function keepLayer(
   await writeFile(commitIn(half), commit)
   await syncFolder(half)
   if (usedAt !== undefined) await utimes(half, new Date(usedAt), new Date(usedAt))
-  const [setup, whole] = [key.setup.slice(0, 16), key.whole.slice(0, 32)]
-  const dir = join(folderOf(root), [projectId, setup, whole, builtAt, bytes].join('.'))
+  const [setup, setupAndLocks] = [key.setup.slice(0, 16), key.setupAndLocks.slice(0, 32)]
+  const dir = join(folderOf(root), [projectId, setup, setupAndLocks, builtAt, bytes].join('.'))
   await rename(half, dir)
   await syncFolder(folderOf(root))
   // Only older layers are removed: otherwise two layers that are kept at the same time would remove each other.
@@ -105,7 +105,7 @@ export async function keepLayer(
     (layer) => layer.builtAt < builtAt || (layer.builtAt === builtAt && layer.dir < dir),
   )
   const [same, unlike] = [true, false].map((is) =>
-    others.filter(({ key: its }) => (its.whole === whole) === is),
+    others.filter(({ key: its }) => (its.setupAndLocks === setupAndLocks) === is),
   )
   const used = await Promise.all(
     (unlike ?? []).map(async (layer) => ({ ...layer, at: await lastUsed(layer.dir) })),
@@ -169,13 +169,13 @@ export async function allLayers(root: string): Promise<readonly Layer[]> {
   const names = (await readdir(folderOf(root)).catch(ifAbsent)) ?? []
   return names
     .flatMap((name) => {
-      const [, projectId, setup, whole, builtAt, bytes] = layerName.exec(name) ?? []
-      if (projectId === undefined || setup === undefined || whole === undefined) return []
+      const [, projectId, setup, setupAndLocks, builtAt, bytes] = layerName.exec(name) ?? []
+      if (projectId === undefined || setup === undefined || setupAndLocks === undefined) return []
       return [
         {
           dir: join(folderOf(root), name),
           projectId,
-          key: { setup, whole },
+          key: { setup, setupAndLocks },
           builtAt: Number(builtAt),
           bytes: Number(bytes),
         },

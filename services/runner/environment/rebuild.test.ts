@@ -24,7 +24,7 @@ afterEach(async () => {
 })
 
 const request = { projectId: projectId(1), ownerId: userId(1) }
-const keyOf = (locks: string) => ({ setup: sha256('npm ci'), whole: sha256(locks) })
+const keyOf = (locks: string) => ({ setup: sha256('npm ci'), setupAndLocks: sha256(locks) })
 
 /** A setup that runs until the test ends it, or until it is stopped. */
 interface Running extends Rebuild {

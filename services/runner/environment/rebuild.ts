@@ -147,10 +147,10 @@ function openBackground({ logger }: RebuildDeps, ports: RebuildPorts, running: R
     await running.ended(projectId)
     while (!running.hasRoom()) await running.anyEnded()
     const changed = signal.aborted ? undefined : await ports.changedLocks(request, signal)
-    if (!changed || signal.aborted || tried.get(projectId) === changed.key.whole) return
+    if (!changed || signal.aborted || tried.get(projectId) === changed.key.setupAndLocks) return
     // A person may have begun other rebuilds meanwhile.
     if (running.projects().includes(projectId) || !running.hasRoom()) return rebuildIfChanged(request)
-    tried.set(projectId, changed.key.whole)
+    tried.set(projectId, changed.key.setupAndLocks)
     await running.start({ ...request, ...changed, trigger: 'lock_files' })
     await running.ended(projectId)
   }

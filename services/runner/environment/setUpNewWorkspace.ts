@@ -73,7 +73,7 @@ async function setUp(
   const output = unshownOutput(deps, secrets)
   const run = { stopping: stop, output }
   const unwatch = deps.disk.watch({ taskId, stop })
-  const stopHearing = deps.egress.hear(
+  const stopReporting = deps.egress.onRefusalOf(
     taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
   )
@@ -81,12 +81,12 @@ async function setUp(
     await tellOfRepository(deps, { run, workspace, envs, person: ownerId })
     const environment = await environmentOf(deps, { projectId, workspace, envs })
     if (!environment) return failed('clone_failed', 'The repository is empty, so there is nothing to set up.')
-    deps.environments.notKept.delete(environment.key.whole)
+    deps.environments.notKept.delete(environment.key.setupAndLocks)
     await runSetup(deps, { run, projectId, workspace, envs, environment, rebuild })
     return undefined
   } finally {
     unwatch()
-    stopHearing()
+    stopReporting()
     await output.end()
   }
 }

@@ -71,7 +71,7 @@ test('a server that is killed while it fills a workspace does not take that for 
   })
   const { run, setUp } = setupScene(scene.root, sandbox)
   await setUp(workspace, setup)
-  expect(await state).toEqual({ isDone: false, untold: undefined })
+  expect(await state).toEqual({ isDone: false, builtAtIfUntold: undefined })
   await setupScene(scene.root).setUp(workspace, setup)
   expect(await readFile(join(workspace.dir, 'deps/file'), 'utf8')).toBe('whole\n')
 })

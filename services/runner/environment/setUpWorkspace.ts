@@ -45,15 +45,15 @@ export async function setUpWorkspace(
   if (command === '') return isReady
   const before = await setupStateOf(workspace, command)
   if (before?.isDone === true) {
-    if (before.untold === undefined) return isReady
-    await tellUsed(run, before.untold)
+    if (before.builtAtIfUntold === undefined) return isReady
+    await tellUsed(run, before.builtAtIfUntold)
     await markSetUp(workspace, { command })
     return isReady
   }
   const environment = await environmentOf(deps, setup)
   // What an earlier attempt left must not be mixed with the files of an environment.
   const fills = environment && before === undefined ? environment : undefined
-  const layer = fills && (await findLayer(deps.root, fills.projectId, fills.usable, 'whole'))
+  const layer = fills && (await findLayer(deps.root, fills.projectId, fills.usable, 'setupAndLocks'))
   const ready = fillOrRun(deps, { ...setup, environment }, layer && fills)
   return layer ? { ready } : ((await ready) ?? isReady)
 }
@@ -70,7 +70,7 @@ async function fillOrRun(
 ): Promise<SetUp> {
   const { run, workspace } = setup
   const layer =
-    fills && (await fillFrom(deps, fills, { by: 'whole', over: false, signal: run.stopping.signal }))
+    fills && (await fillFrom(deps, fills, { by: 'setupAndLocks', over: false, signal: run.stopping.signal }))
   if (layer) await tellUsed(run, layer.builtAt)
   else {
     const stopped = outcomeOfStop(run.stopping)
@@ -124,7 +124,7 @@ async function recordOf(
   const isRecorded =
     environment?.mayBeKept === true &&
     environment.isDefaultBranch &&
-    !deps.environments.notKept.has(environment.key.whole)
+    !deps.environments.notKept.has(environment.key.setupAndLocks)
   return isRecorded ? beginRecord(deps, { projectId, trigger: 'task', usable: environment.usable }) : noRecord
 }
 

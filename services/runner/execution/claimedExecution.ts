@@ -94,7 +94,7 @@ async function runInWorkspace(
   const changes = changesReport(deps, { treeGit, workspace, executionId, secrets, reporter })
   const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
   const run = { fence, stopping: stop, steering, answers, waits, reporter, terminal, output, changes }
-  const stopHearing = deps.egress.hear(
+  const stopReporting = deps.egress.onRefusalOf(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
   )
@@ -116,7 +116,7 @@ async function runInWorkspace(
     settled = ready.catch(() => undefined)
     return await runMessage(deps, claimed, { ...input, ...prepared, secrets, ready })
   } finally {
-    stopHearing()
+    stopReporting()
     await settled
     await settle?.()
     await output.end()

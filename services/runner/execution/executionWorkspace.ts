@@ -176,9 +176,9 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
     for (let isRemade = false; ; isRemade = true) {
       const ready = await make()
       if (ready.kind === 'failed') return ready
-      const hasEvictedWork =
-        ready.isNew && isToBeRestored && (await deps.workspaces.hasEvictedWork(task, ready))
-      const plan = planWorkspace(facts, { ...ready, hasEvictedWork })
+      const branchHasEvictedWork =
+        ready.isNew && isToBeRestored && (await deps.workspaces.branchHasEvictedWork(task, ready))
+      const plan = planWorkspace(facts, { ...ready, branchHasEvictedWork })
       if (plan !== 'recreate')
         return await carryOut(deps, plan, { task, ready, make, discard, say: booting.stderr.write })
       if (isRemade) throw new Error('A workspace that was just made is new.')

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { hasWorkToRestore, planWorkspace, type DiskFacts, type TaskFacts } from './planWorkspace.ts'
 
 const task: TaskFacts = { pendingRestore: null, hadWorkspace: true, hasSnapshot: true, isMerged: false }
-const found: DiskFacts = { isNew: false, isOnPushedBranch: false, hasEvictedWork: false }
+const found: DiskFacts = { isNew: false, isOnPushedBranch: false, branchHasEvictedWork: false }
 const made: DiskFacts = { ...found, isNew: true }
 const newTask: TaskFacts = { ...task, hadWorkspace: false, hasSnapshot: false }
 
@@ -20,7 +20,7 @@ describe('the plan for a workspace', () => {
     [
       'that was evicted once all was pushed',
       task,
-      { ...made, isOnPushedBranch: true, hasEvictedWork: true },
+      { ...made, isOnPushedBranch: true, branchHasEvictedWork: true },
       'continue_from_branch',
     ],
     ['that was cleaned up after a merge', { ...task, isMerged: true }, made, 'start_after_merge'],
@@ -41,7 +41,11 @@ describe('the plan for a workspace', () => {
       hasSnapshot: fc.boolean(),
       isMerged: fc.boolean(),
     }),
-    disk: fc.record({ isNew: fc.boolean(), isOnPushedBranch: fc.boolean(), hasEvictedWork: fc.boolean() }),
+    disk: fc.record({
+      isNew: fc.boolean(),
+      isOnPushedBranch: fc.boolean(),
+      branchHasEvictedWork: fc.boolean(),
+    }),
   })
 
   test('never lets a run begin in files of another moment than the one that is asked for', () =>

@@ -17,7 +17,7 @@ export interface DiskFacts {
   /** Whether the workspace was made from the task's own branch at the code host. */
   readonly isOnPushedBranch: boolean
   /** Whether the task's branch at the code host has everything that an evicted workspace of the task had. */
-  readonly hasEvictedWork: boolean
+  readonly branchHasEvictedWork: boolean
 }
 
 export type WorkspacePlan =
@@ -58,7 +58,7 @@ export function planWorkspace(task: TaskFacts, disk: DiskFacts): WorkspacePlan {
   }
   if (!hasWorkToRestore(task)) return 'create'
   if (pendingRestore !== null) return 'restore_moment'
-  if (disk.hasEvictedWork) return 'continue_from_branch'
+  if (disk.branchHasEvictedWork) return 'continue_from_branch'
   // Even after a merge, work continues on the pushed branch as long as the code host has that branch.
   return isMerged && !disk.isOnPushedBranch ? 'start_after_merge' : 'restore_snapshot'
 }

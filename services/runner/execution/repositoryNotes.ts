@@ -63,7 +63,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun<Command
 }
 
 /** Sentences for the person about the repository, one for each fact of the survey. */
-export function notesOf({ submodules, filters, isCut }: Survey): readonly string[] {
+export function notesOf({ submodules, filters, isShallow }: Survey): readonly string[] {
   const count = submodules.length === 1 ? '1 submodule that is' : `${submodules.length} submodules that are`
   const others = filters.filter((filter) => filter !== 'lfs')
   return [
@@ -82,7 +82,7 @@ export function notesOf({ submodules, filters, isCut }: Survey): readonly string
           `This repository has files that go through a filter (${others.join(', ')}), which is not run here: they are as they are stored, and new content of them is not published.`,
         ]
       : []),
-    ...(isCut ? ['Of the history of this repository only the end is here.'] : []),
+    ...(isShallow ? ['Of the history of this repository only the end is here.'] : []),
   ]
 }
 

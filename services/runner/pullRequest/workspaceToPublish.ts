@@ -43,8 +43,8 @@ async function makeOrRestore(
     isToBeRestored: true,
   })
   if (ready.kind === 'failed' || !ready.isNew) return ready
-  const hasEvictedWork = await deps.workspaces.hasEvictedWork(state, ready)
-  if (!hasEvictedWork && (await deps.snapshots.restore(state, ready.workspace)).kind !== 'restored') {
+  const branchHasEvictedWork = await deps.workspaces.branchHasEvictedWork(state, ready)
+  if (!branchHasEvictedWork && (await deps.snapshots.restore(state, ready.workspace)).kind !== 'restored') {
     await deps.workspaces.removeIncomplete(task.id)
     return failed('no_changes', lostWork)
   }

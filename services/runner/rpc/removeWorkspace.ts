@@ -11,7 +11,13 @@ import type { Prewarm } from '../prewarm/prewarm.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { removeWorkspace, taskFolder } from '../workspace/workspace.ts'
-import { HostNotAsked, repositoryOf, workLocationOf, type Repository, type WorkDeps } from './workLocation.ts'
+import {
+  HostDidNotAnswer,
+  repositoryOf,
+  workLocationOf,
+  type Repository,
+  type WorkDeps,
+} from './workLocation.ts'
 
 export type RemovalDeps = WorkDeps &
   Pick<WorkspaceDeps, 'path' | 'locks'> &
@@ -40,7 +46,7 @@ export async function removeOwnWorkspace(
     await prewarm.agents.drop(taskId)
     const work = await workLocationOf(deps, state).catch((fault: unknown) => {
       deps.logger.warn({ err: fault, taskId }, 'failed to look at the work of a workspace that is to go')
-      return fault instanceof HostNotAsked ? ('unreachable' as const) : ('here' as const)
+      return fault instanceof HostDidNotAnswer ? ('unreachable' as const) : ('here' as const)
     })
     if (work === 'here') return { outcome: 'not_saved' }
     if (work === 'unreachable') {

@@ -84,7 +84,7 @@ export async function repositoryFacts(
         },
       }
     const isContainer = 'kind' in deps.sandbox && deps.sandbox.kind === 'container'
-    const [{ submodules, filters, isCut }, files, detected] = await Promise.all([
+    const [{ submodules, filters, isShallow }, files, detected] = await Promise.all([
       surveyOf({ ...deps, git }, { gitDir, commit, url }),
       deps.abilities.at(gitDir, commit),
       deps
@@ -105,7 +105,7 @@ export async function repositoryFacts(
         submodules: await Promise.all(listed),
         submoduleCount: submodules.length,
         filters: [...filters],
-        isShallow: isCut,
+        isShallow,
         hooks: hooksIn(files),
         detected,
       },

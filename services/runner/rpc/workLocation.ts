@@ -17,8 +17,8 @@ import {
   lastWords,
   type Git,
 } from '../workspace/git/git.ts'
-import { mayBeCut } from '../workspace/git/mirror.ts'
-import { isCut, removeHalfPacks } from '../workspace/git/repositoryLayout.ts'
+import { mayBeShallow } from '../workspace/git/mirror.ts'
+import { isShallowRepository, removeHalfPacks } from '../workspace/git/repositoryLayout.ts'
 import { prerequisitesOf, saveWork } from '../workspace/saved/bundle.ts'
 import { isEvicted, type Workspace } from '../workspace/workspace.ts'
 
@@ -83,7 +83,7 @@ async function canBeRestored(
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
   // If the history is shallow, a later clone may lack the commits that the work began with, because the base branch moves on.
-  if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
+  if ((await isShallowRepository(gitDir)) || (await mayBeShallow(git, mirrorDir))) return false
   const host = await hostOf(deps, state)
   if (!host) return false
   const base = await headAtHost(git, host, baseBranch)
@@ -95,15 +95,15 @@ async function canBeRestored(
 }
 
 /** Thrown when the code host gave no answer: it is unavailable, slow, or refuses. */
-export class HostNotAsked extends Error {
-  override readonly name = 'HostNotAsked'
+export class HostDidNotAnswer extends Error {
+  override readonly name = 'HostDidNotAnswer'
 }
 
 async function hostOf({ reach }: WorkDeps, state: LiveTask): Promise<HostPlace | undefined> {
   try {
     return await reach(repositoryOf(state))
   } catch (fault) {
-    throw new HostNotAsked('the repository could not be reached', { cause: fault })
+    throw new HostDidNotAnswer('the repository could not be reached', { cause: fault })
   }
 }
 
@@ -119,7 +119,7 @@ async function headAtHost(
     timeoutMs: hostTimeoutMs,
   }
   const listed = await git(call)
-  if (!endedWell(listed)) throw new HostNotAsked(lastWords(listed))
+  if (!endedWell(listed)) throw new HostDidNotAnswer(lastWords(listed))
   const lines = listed.stdout.toString('utf8').split('\n')
   return lines.find((line) => line.endsWith(`\trefs/heads/${branch}`))?.slice(0, 40)
 }
@@ -130,7 +130,7 @@ async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: st
   if (endedWell(fetched)) return true
   await removeHalfPacks(join(gitDir, 'objects'))
   if (/not our ref|unadvertised object/.test(fetched.stderr.toString('utf8'))) return false
-  throw new HostNotAsked(lastWords(fetched))
+  throw new HostDidNotAnswer(lastWords(fetched))
 }
 
 /** Whether the workspace has no commits beyond the merged head and the base. */

@@ -61,7 +61,7 @@ export async function openSandbox(config: Config, places: SandboxPlaces): Promis
   }
   const toolchains = { environment: config.environment, allowed: config.toolchains }
   const detected = await detectBubblewrap({ path, root: places.root, gitProgram: 'git', toolchains })
-  if (detected.kind === 'works') return { ...asAllowed(config, detected), close }
+  if (detected.kind === 'works') return { ...unlessTooWeak(config, detected), close }
   const sockets = config.sandbox === 'auto' ? await socketsThere(config.containers.sockets) : []
   if (sockets.length === 0) return withoutSandbox(config, detected.why, none)
   const other = await tryContainers(config, places, sockets)
@@ -94,7 +94,7 @@ function tryContainers(
 type WorkingSandbox<Kind extends Sandbox = Sandbox> = Extract<Detected<Kind>, { kind: 'works' }>
 
 function ofContainers(config: Config, detected: WorkingSandbox<ContainerSandbox>): OpenedSandbox {
-  return { ...asAllowed(config, detected), close: () => detected.sandbox.close() }
+  return { ...unlessTooWeak(config, detected), close: () => detected.sandbox.close() }
 }
 
 function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSandbox {
@@ -109,7 +109,7 @@ function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSa
 }
 
 /** The opened sandbox; `missing` if it is too weak and a real model could run in it. */
-function asAllowed(
+function unlessTooWeak(
   config: Config,
   { sandbox, shortcomings, memory, toolchains = [] }: WorkingSandbox,
 ): Omit<OpenedSandbox, 'close'> {

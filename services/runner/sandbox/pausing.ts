@@ -38,10 +38,14 @@ export function pausable(inner: Sandbox): PausableSandbox {
   const running = new Map<SandboxedProcess, Of>()
   const kept = (
     child: SandboxedProcess,
-    { workspace: { taskId }, beside, ownPorts = [] }: Pick<SandboxSpec, 'workspace' | 'beside' | 'ownPorts'>,
+    {
+      workspace: { taskId },
+      helperCount,
+      ownPorts = [],
+    }: Pick<SandboxSpec, 'workspace' | 'helperCount' | 'ownPorts'>,
   ): SandboxedProcess => {
-    // Only the sandbox of an agent has helper processes, which `beside` counts.
-    running.set(child, { taskId, isAgent: beside !== undefined, ownPorts })
+    // Only the sandbox of an agent has helper processes.
+    running.set(child, { taskId, isAgent: helperCount !== undefined, ownPorts })
     const forget = () => running.delete(child)
     child.exited.then(forget, forget)
     return child

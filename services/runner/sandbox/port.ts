@@ -76,7 +76,7 @@ export interface SandboxSpec {
   readonly stdin: 'pipe' | 'ignore'
   readonly limits: SandboxLimits
   /** How many helper processes the command starts before it reads its input. They live as long as the command. None by default. */
-  readonly beside?: number
+  readonly helperCount?: number
   /** The ports of the sandbox's loopback on which our own helper processes listen. None by default. */
   readonly ownPorts?: readonly number[]
 }

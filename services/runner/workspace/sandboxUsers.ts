@@ -13,7 +13,7 @@ export interface SandboxUsers {
   /** The host user that runs a task's sandboxes, the same for each call: the owner of the task's home or, without a home, a user that no other task has. */
   userOf(taskId: string): Promise<HostUser>
   /** The number of each task's user, by the id of the task. */
-  existing(): Promise<ReadonlyMap<string, number>>
+  userIds(): Promise<ReadonlyMap<string, number>>
 }
 
 /** A range of `count` user ids, beginning with `first`. */
@@ -60,7 +60,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
   }
 
   return {
-    async existing() {
+    async userIds() {
       await (taken ??= read())
       return users
     },

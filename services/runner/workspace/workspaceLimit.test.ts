@@ -60,8 +60,8 @@ async function opened({
 } = {}) {
   const { dev } = await stat(root)
   const numbers = `${(dev >>> 8) & 0xfff}:${(dev & 0xff) | ((dev >>> 12) & 0xf_ff00)}`
-  const mountinfo = join(root, 'mountinfo')
-  await writeFile(mountinfo, `27 1 ${numbers} / /mount rw - ext4 /dev/vda ${options}\n`)
+  const mountinfoFile = join(root, 'mountinfo')
+  await writeFile(mountinfoFile, `27 1 ${numbers} / /mount rw - ext4 /dev/vda ${options}\n`)
   const users = openSandboxUsers(root)
   const faults: unknown[] = []
   const limit = await openWorkspaceLimit({
@@ -69,7 +69,7 @@ async function opened({
     path,
     workspaceBytes: 5e9,
     users: hasUsers ? users : undefined,
-    mountinfo,
+    mountinfoFile,
     onFault: (fault) => faults.push(fault),
   })
   return { limit, users, faults }

@@ -39,7 +39,7 @@ export interface WorkspaceLimitOptions {
   /** The users of tasks; `undefined` when tasks have no separate users. */
   readonly users: SandboxUsers | undefined
   /** The path of the list of mounts; /proc/self/mountinfo by default. */
-  readonly mountinfo?: string
+  readonly mountinfoFile?: string
   readonly onFault: (fault: unknown) => void
 }
 
@@ -53,7 +53,7 @@ interface Quota {
  * The kernel's limit as a multiple of the measured limit. It is higher, so that a measurement usually ends the run, with a reason. The kernel only
  * stops writes that were not measured yet.
  */
-const beyond = 1.02
+const kernelLimitFactor = 1.02
 /**
  * The size of a block. A file with content uses at least one block, so a workspace may have only as many files as it may have blocks. Empty files
  * count too.
@@ -71,11 +71,11 @@ export const measured = (workspaceBytes: number, why: string): WorkspaceLimit =>
 
 /** Finds out by a trial whether project quotas work here, and limits existing workspaces. Nothing may run in them yet. Never throws. */
 export async function openWorkspaceLimit(options: WorkspaceLimitOptions): Promise<WorkspaceLimit> {
-  const { root, path, workspaceBytes, users, mountinfo = '/proc/self/mountinfo' } = options
+  const { root, path, workspaceBytes, users, mountinfoFile = '/proc/self/mountinfo' } = options
   try {
     const tasks = join(root, 'tasks')
     await mkdir(tasks, { recursive: true, mode: 0o711 })
-    const mount = projectQuotaMount(await readFile(mountinfo, 'utf8'), (await stat(tasks)).dev)
+    const mount = projectQuotaMount(await readFile(mountinfoFile, 'utf8'), (await stat(tasks)).dev)
     if (mount === undefined)
       return measured(workspaceBytes, `the file system of ${tasks} is not mounted with prjquota`)
     if (!users) return measured(workspaceBytes, 'tasks have no users of their own here')
@@ -127,7 +127,7 @@ async function openQuota(
   { root, users, workspaceBytes, onFault }: WorkspaceLimitOptions & { readonly users: SandboxUsers },
   { mount, call }: Quota,
 ): Promise<WorkspaceLimit> {
-  const bytes = Math.ceil(workspaceBytes * beyond)
+  const bytes = Math.ceil(workspaceBytes * kernelLimitFactor)
   const limits = ['0', String(Math.ceil(bytes / 1024)), '0', String(Math.ceil(bytes / bytesPerFile))]
   const ids = new Map<string, number>()
 
@@ -153,13 +153,13 @@ async function openQuota(
     await call('chattr', ['-p', id, folder])
   }
 
-  const there = [...(await users.existing())].flatMap(([taskId, uid]) =>
+  const there = [...(await users.userIds())].flatMap(([taskId, uid]) =>
     claim(taskId, uid) ? [{ folder: taskFolder(root, taskId), id: String(uid) }] : [],
   )
   if (there.length > 0) {
-    const borne = projectsOf(await call('lsattr', ['-p', join(root, 'tasks')]))
+    const assignedProjects = projectsOf(await call('lsattr', ['-p', join(root, 'tasks')]))
     for (const { folder, id } of there)
-      if (!borne.has(`${id} ${folder}`)) await takeIn(folder, id).catch(onFault)
+      if (!assignedProjects.has(`${id} ${folder}`)) await takeIn(folder, id).catch(onFault)
     const input = there.map(({ id }) => `${[id, ...limits].join(' ')}\n`).join('')
     await call('setquota', ['-P', '-b', mount], { input })
   }

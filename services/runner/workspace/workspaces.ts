@@ -59,7 +59,7 @@ export interface Workspaces {
    * sessions are in the home, which was kept. If the result is false, the caller restores something else, and the evicted head is forgotten, so that
    * it is never compared again.
    */
-  hasEvictedWork(
+  branchHasEvictedWork(
     task: Pick<LiveTask, 'taskId' | 'pendingRestore'>,
     made: { readonly workspace: Workspace; readonly isOnPushedBranch: boolean },
   ): Promise<boolean>
@@ -104,7 +104,7 @@ export function openWorkspaces({ git, ownerOf, logger, ...places }: WorkspacesOp
         throw fault
       }
     },
-    async hasEvictedWork({ taskId, pendingRestore }, { workspace, isOnPushedBranch }) {
+    async branchHasEvictedWork({ taskId, pendingRestore }, { workspace, isOnPushedBranch }) {
       const head = await evictedHead(root, taskId)
       if (head === null) return false
       const { privateGitDir: gitDir, startCommit } = workspace

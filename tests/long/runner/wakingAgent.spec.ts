@@ -51,7 +51,7 @@ async function start(place: string, session: string | null): Promise<AgentProces
     env: {},
     readOnly: [],
     sockets: [],
-    beside: 0,
+    relayCount: 0,
     ownPorts: [],
     close: async () => ({ connections: 0, sent: 0, received: 0 }),
   }

@@ -50,22 +50,22 @@ export function openRecordingAllowances({
     runBytes,
     ofRun({ userId, executionId }) {
       let ofDay = 0
-      let untold = 0
+      let unmetered = 0
       const stream = () => usageStream(userId, new Date(now()).toISOString().slice(0, 10))
-      const isDayOver = () => dayBytes !== null && ofDay + untold >= dayBytes
+      const isDayOver = () => dayBytes !== null && ofDay + unmetered >= dayBytes
       // The run does not wait until the day's usage was read: that usage is known before the run has recorded much.
       let last =
         dayBytes === null
           ? Promise.resolve()
           : commands.load(usage, stream()).then(({ state }) => void (ofDay = state.outputBytes), onFault)
       const meter = async (): Promise<void> => {
-        const bytes = untold
+        const bytes = unmetered
         if (bytes === 0) return
         const command = { type: 'MeterOutput', executionId, bytes } as const
         const cause = { actor, commandId: randomUUID(), patienceMs }
         const { state } = await commands.execute(usage, stream(), command, cause)
         ofDay = state.outputBytes
-        untold -= bytes
+        unmetered -= bytes
       }
       let isTelling = false
       const tell = (): Promise<void> => {
@@ -77,8 +77,8 @@ export function openRecordingAllowances({
         bytes: () => (isDayOver() ? Math.min(runBytes, afterTheDay) : runBytes),
         spend(bytes) {
           if (dayBytes === null) return
-          untold += bytes
-          if (untold >= meteredEach && !isTelling) void tell()
+          unmetered += bytes
+          if (unmetered >= meteredEach && !isTelling) void tell()
         },
         reason: () =>
           isDayOver()

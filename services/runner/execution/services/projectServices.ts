@@ -181,14 +181,14 @@ function outcomeOf(service: Service, readyMs: number): string {
 export function servicesBeside(
   agent: SandboxedProcess,
   { sandbox, sandboxEnv }: { readonly sandbox: Sandbox; readonly sandboxEnv: Pick<SandboxEnv, 'services'> },
-  { env, beside }: Pick<SandboxEgress, 'env' | 'beside'>,
+  { env, relayCount }: Pick<SandboxEgress, 'env' | 'relayCount'>,
 ): ProjectServices {
   return projectServices({
     services: sandboxEnv.services ?? [],
     sandbox: agent,
     env,
     refusal: whyNoServices(sandbox),
-    relayPort: beside > 0 ? relayPort : undefined,
+    relayPort: relayCount > 0 ? relayPort : undefined,
   })
 }
 

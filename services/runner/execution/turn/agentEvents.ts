@@ -24,7 +24,7 @@ import type { Reporter } from '../recording/reporter.ts'
 import type { RunOutput } from '../recording/terminalOutput.ts'
 import type { AgentQuestions } from './agentQuestions.ts'
 import type { KeepToolImages } from './toolImages.ts'
-import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
+import { showsModelContinued, type TurnMessages } from './turnMessages.ts'
 
 export interface EventRecorder {
   /** Records one event; resolves when the next event may be recorded. */
@@ -91,7 +91,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       turn.onBegun()
     }
     if (seen.length > 0) await turn.onSeen(seen)
-    if (hasGoneOn(event)) await turn.questions.seen()
+    if (showsModelContinued(event)) await turn.questions.seen()
     switch (event.type) {
       case 'taken_up':
         return

@@ -272,7 +272,7 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
     env: { ...env.env, ...launched.env },
     readOnly: [cli, ...env.readOnly],
     sockets: [...(agent.access.kind === 'key' ? [] : [socket]), ...env.sockets],
-    beside: env.beside,
+    helperCount: env.relayCount,
     ownPorts: env.ownPorts,
   }
 }

@@ -52,7 +52,7 @@ function isOfModel(event: AgentEvent): boolean {
  * Whether the event shows that the model has continued after an answer. Another question does not show this, since the model may ask several
  * questions in a row.
  */
-export function hasGoneOn(event: AgentEvent): boolean {
+export function showsModelContinued(event: AgentEvent): boolean {
   return event.type === 'end' ? event.ok : isOfModel(event) && event.type !== 'question'
 }
 

@@ -149,7 +149,7 @@ function inputsOf({ toolchains }: BubblewrapOptions, spec: SandboxSpec): Sandbox
 function runIn(
   { filters, inherited, toolchains }: BubblewrapOptions,
   { child, holding }: SpawnedSandbox,
-  { workspace, limits, beside = 0 }: SandboxSpec,
+  { workspace, limits, helperCount = 0 }: SandboxSpec,
   { making, words, files }: SandboxInputs,
 ): SandboxedProcess {
   const [argumentPipe, wordPipe, filterPipe, infoPipe, ...filePipes] = child.pipes
@@ -188,7 +188,7 @@ function runIn(
     if (isInterrupted) interrupt()
   }
   const firstLearned = learnFirst()
-  const staying = firstLearned.then(() => (first ? firstOnes(first.pid, 1 + beside, () => isOver) : []))
+  const staying = firstLearned.then(() => (first ? firstOnes(first.pid, 1 + helperCount, () => isOver) : []))
   const programs = programsIn({
     identity: commandIdentity(workspace),
     limits,

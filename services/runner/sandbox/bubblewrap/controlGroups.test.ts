@@ -44,7 +44,7 @@ const group = (state: Partial<GroupState>): GroupState => ({
   folder: service,
   isRoot: false,
   controllers: ['cpu', 'memory', 'pids'],
-  given: [],
+  enabledForSubgroups: [],
   processes: [10, 12],
   ...state,
 })

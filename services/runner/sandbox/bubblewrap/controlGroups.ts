@@ -20,7 +20,7 @@ export interface GroupState {
   readonly isRoot: boolean
   readonly controllers: readonly string[]
   /** The controllers that are enabled for the subgroups of the group. */
-  readonly given: readonly string[]
+  readonly enabledForSubgroups: readonly string[]
   readonly processes: readonly number[]
 }
 
@@ -68,7 +68,7 @@ export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan
     return { kind: 'none', why: 'the control group of the server does not count memory' }
   // This process is already in the group `serverName`, because its parent or an earlier server has moved into this group.
   if (basename(own.folder) === serverName) return { kind: 'use', base: dirname(own.folder), move: [] }
-  if (own.given.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
+  if (own.enabledForSubgroups.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
   if (own.isRoot)
     return { kind: 'none', why: 'the server is in the root of all control groups, which is not its own' }
   if (!own.processes.every((pid) => kin.has(pid)))
@@ -197,7 +197,7 @@ async function stateOf(folder: string): Promise<GroupState> {
       () => true,
     ),
     controllers: words(await file('cgroup.controllers')),
-    given: words(await file('cgroup.subtree_control')),
+    enabledForSubgroups: words(await file('cgroup.subtree_control')),
     processes: words(await file('cgroup.procs')).map(Number),
   }
 }

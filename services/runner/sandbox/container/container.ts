@@ -57,8 +57,8 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
         ...shown.map(({ source, target }) => engineMount(options, source, target)),
       ],
       limits,
-      // `staying` counts the processes that survive a freeze. The sandbox of a person's command has no `beside`, and is never frozen.
-      staying: spec.beside === undefined ? 0 : 1 + spec.beside,
+      // `staying` counts the processes that survive a freeze. The sandbox of a person's command has no `helperCount`, and is never frozen.
+      staying: spec.helperCount === undefined ? 0 : 1 + spec.helperCount,
       command: spec.command,
       startIn: sandboxPaths.tree,
     },
@@ -83,7 +83,7 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
     exec: ({ command }) => Promise.reject(new CannotStart(command[0], new Error(notEntered))),
     programs: () => [],
     listening: async () => [],
-    settled: spec.beside === undefined ? Promise.resolve() : container.settled,
+    settled: spec.helperCount === undefined ? Promise.resolve() : container.settled,
     async freeze() {
       if (await container.freeze()) return 'frozen'
       end('killed')

@@ -14,7 +14,7 @@ import { pour } from './frames.ts'
 import { engineMount, runnerLabel, type ContainerOptions } from './options.ts'
 
 export interface ContainerStart {
-  readonly plan: Omit<ContainerPlan, 'image' | 'labels' | 'line' | 'answers'>
+  readonly plan: Omit<ContainerPlan, 'image' | 'labels' | 'pipeToInit' | 'pipeFromInit'>
   readonly env: Readonly<Record<string, string>>
   /** The contents of files that are made for the container, by their paths inside the container. */
   readonly files: Readonly<Record<string, string>>
@@ -39,8 +39,8 @@ export interface StartedContainer {
 }
 
 /** The paths at which the first process finds the pipes from and to the runner. */
-const lineInside = '/run/flightdeck.line'
-const answersInside = '/run/flightdeck.answers'
+const pipeToInitInside = '/run/flightdeck.line'
+const pipeFromInitInside = '/run/flightdeck.answers'
 /** A container that is not frozen within this time is ended. */
 const freezeTimeoutMs = 8_000
 /** If a container has not ended this long after it was told to end, the engine removes it. */
@@ -57,7 +57,7 @@ export function startContainer(options: ContainerOptions, start: ContainerStart)
     stderr: new PassThrough(),
     answers: hearAnswers(),
     words: [],
-    line: undefined,
+    pipeToInit: undefined,
     id: undefined,
     isOver: false,
     forcing: undefined,
@@ -89,7 +89,7 @@ interface Container {
   readonly answers: ReturnType<typeof hearAnswers>
   /** Words for the container's first process, which wait until the pipe to that process is open. */
   readonly words: Word[]
-  line: FileHandle | undefined
+  pipeToInit: FileHandle | undefined
   id: string | undefined
   isOver: boolean
   forcing: NodeJS.Timeout | undefined
@@ -114,7 +114,7 @@ async function runToEnd(container: Container): Promise<number> {
     clearTimeout(container.forcing)
     stdin?.destroy()
     // The sandbox ends when the pipe is closed, even if the engine does not respond.
-    await container.line?.close()
+    await container.pipeToInit?.close()
     answers.close()
     await rm(folder, { recursive: true, force: true })
   }
@@ -124,8 +124,8 @@ async function runToEnd(container: Container): Promise<number> {
 async function make(container: Container, folder: string): Promise<string> {
   const { options, start, answers } = container
   const { path } = options
-  const [line, , ...files] = await Promise.all([
-    openLine(join(folder, 'line'), path),
+  const [pipeToInit, , ...files] = await Promise.all([
+    openPipeToInit(join(folder, 'line'), path),
     makePipe(join(folder, 'answers'), path),
     ...Object.entries(start.files).map(async ([target, content], index): Promise<ContainerMount> => {
       const file = join(folder, `file-${index}`)
@@ -133,7 +133,7 @@ async function make(container: Container, folder: string): Promise<string> {
       return engineMount(options, file, target)
     }),
   ])
-  container.line = line
+  container.pipeToInit = pipeToInit
   answers.listen(openSync(join(folder, 'answers'), bothWays))
   await chmod(join(folder, 'answers'), 0o222)
   // Sends the words that had to wait until the pipe was open.
@@ -141,16 +141,16 @@ async function make(container: Container, folder: string): Promise<string> {
   const mounts = [
     ...start.plan.mounts,
     ...files,
-    engineMount(options, join(folder, 'line'), lineInside),
-    engineMount(options, join(folder, 'answers'), answersInside),
+    engineMount(options, join(folder, 'line'), pipeToInitInside),
+    engineMount(options, join(folder, 'answers'), pipeFromInitInside),
   ]
   const body = containerBody({
     ...start.plan,
     image: options.image,
     labels: { [runnerLabel]: options.runnerId },
     mounts,
-    line: lineInside,
-    answers: answersInside,
+    pipeToInit: pipeToInitInside,
+    pipeFromInit: pipeFromInitInside,
   })
   container.id = await options.engine.create(body)
   return container.id
@@ -191,7 +191,7 @@ function say(container: Container, word: Word): void {
   if (container.isOver) return
   container.words.push(word)
   // If nobody reads the pipe, it fills up and this write fails. `end` then has the engine remove the container.
-  container.line?.write(`${word}\n`).catch(() => undefined)
+  container.pipeToInit?.write(`${word}\n`).catch(() => undefined)
 }
 
 function end(container: Container): void {
@@ -240,11 +240,11 @@ function hearAnswers() {
  * Opens the pipe to the container. We open both ends, so that this does not wait for a reader. Inside the container, the pipe can only be read, even
  * by a process with our own user id.
  */
-async function openLine(path: string, searchPath: string): Promise<FileHandle> {
+async function openPipeToInit(path: string, searchPath: string): Promise<FileHandle> {
   await makePipe(path, searchPath)
-  const line = await open(path, bothWays)
+  const pipe = await open(path, bothWays)
   await chmod(path, 0o444)
-  return line
+  return pipe
 }
 
 const bothWays = constants.O_RDWR | constants.O_NONBLOCK

@@ -23,9 +23,9 @@ export interface ContainerPlan {
   readonly mounts: readonly ContainerMount[]
   readonly limits: Omit<SandboxLimits, 'wallMs'>
   /** The path of the pipe from the runner. */
-  readonly line: string
+  readonly pipeToInit: string
   /** The path of the pipe to the runner. */
-  readonly answers: string
+  readonly pipeFromInit: string
   /** How many processes stay after a freeze; 0 if the container is never frozen. */
   readonly staying: number
   readonly command: readonly [string, ...string[]]
@@ -49,7 +49,7 @@ export function containerBody(plan: ContainerPlan): object {
     WorkingDir: plan.startIn,
     // Nothing of the image's environment is used; the command gets its environment through its input.
     Env: [],
-    Entrypoint: ['/usr/bin/env', '-i', ...firstProcess(plan.line, plan.answers, plan.staying)],
+    Entrypoint: ['/usr/bin/env', '-i', ...firstProcess(plan.pipeToInit, plan.pipeFromInit, plan.staying)],
     Cmd: plan.command,
     AttachStdin: true,
     AttachStdout: true,

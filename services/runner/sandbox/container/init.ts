@@ -5,13 +5,13 @@
  */
 
 /**
- * The command line of the first process. From the named pipe `line` it reads each `Word`; it ends when the runner closes the pipe. To the pipe
- * `answers` it writes each `Answer`. After it has written `open`, both pipes must be made inaccessible to others: nothing else runs in the container
- * until it has its environment. `staying` is the number of processes that stay after a freeze: the command, and what the command starts before it
- * reads its input.
+ * The command line of the first process. From the named pipe `pipeToInit` it reads each `Word`; it ends when the runner closes the pipe. To the pipe
+ * `pipeFromInit` it writes each `Answer`. After it has written `open`, both pipes must be made inaccessible to others: nothing else runs in the
+ * container until it has its environment. `staying` is the number of processes that stay after a freeze: the command, and what the command starts
+ * before it reads its input.
  */
-export function firstProcess(line: string, answers: string, staying: number): readonly string[] {
-  return ['/usr/bin/perl', '-e', script, line, answers, String(staying)]
+export function firstProcess(pipeToInit: string, pipeFromInit: string, staying: number): readonly string[] {
+  return ['/usr/bin/perl', '-e', script, pipeToInit, pipeFromInit, String(staying)]
 }
 
 /** The beginning of the first process's input: the length of the environment, and the environment. Everything after that is the command's input. */

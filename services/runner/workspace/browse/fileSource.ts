@@ -23,7 +23,7 @@ export interface FileSource {
 }
 
 /** An entry of a folder: only its name and kind are known yet. */
-export interface Child {
+export interface ListedEntry {
   /** The bytes of the name; git does not say how they are encoded. */
   readonly name: Buffer
   readonly isFolder: boolean
@@ -38,7 +38,7 @@ const longestList = 400_000
 export const longestTarget = 4_096
 
 /** The first entries of a folder. Only the returned entries are described; `describe` returns `undefined` for an entry that no longer exists. */
-export async function folderOf<C extends Child>(
+export async function folderOf<C extends ListedEntry>(
   children: readonly C[],
   describe: (child: C) => Promise<Described | undefined> | Described | undefined,
 ): Promise<Extract<AtPath, { kind: 'folder' }>> {

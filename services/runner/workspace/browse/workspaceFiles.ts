@@ -7,7 +7,7 @@ import { withFolder, readPlainStart } from '../agentFiles.ts'
 import { kindAt, splitNul } from '../changes/indexDifferences.ts'
 import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import { folderOf, type AtPath, type Child, type Described, type FileSource } from './fileSource.ts'
+import { folderOf, type AtPath, type ListedEntry, type Described, type FileSource } from './fileSource.ts'
 
 const gitTimeoutMs = 8_000
 /** The most tracked paths that are listed. As many new paths may be listed in addition. */
@@ -32,13 +32,13 @@ export function workspaceFiles(treeGit: Git, workspace: Workspace): FileSource {
  * A child of a path, as git lists it. A child may be both a file and a folder here, when a folder has replaced a file of the same name, or the other
  * way round.
  */
-interface Listed extends Child {
+interface EntryInGit extends ListedEntry {
   readonly isLeaf: boolean
 }
 
 async function atPath(git: Git, workspace: Workspace, path: string, mostBytes: number): Promise<AtPath> {
   const prefix = Buffer.from(path === '' ? '' : `${path}/`)
-  const children = new Map<string, Listed>()
+  const children = new Map<string, EntryInGit>()
   let isLeaf = false
   await listBelow(git, workspace, path, (listed) => {
     const rest = listed.subarray(prefix.length)
@@ -108,7 +108,7 @@ async function describe(place: Buffer): Promise<Described | undefined> {
   return { kind: 'link', size: null, target: await readlink(place, 'utf8').catch(() => '') }
 }
 
-function entryOf(described: Described | undefined, { isFolder, isLeaf }: Listed): Described | undefined {
+function entryOf(described: Described | undefined, { isFolder, isLeaf }: EntryInGit): Described | undefined {
   if (described?.kind !== 'folder')
     return isLeaf ? described : described?.kind === 'link' ? described : undefined
   return isFolder ? described : { ...described, kind: 'repository' }

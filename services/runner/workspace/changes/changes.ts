@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { readPlain } from '../agentFiles.ts'
 import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText, type Git } from '../git/git.ts'
-import { isCut } from '../git/repositoryLayout.ts'
+import { isShallowRepository } from '../git/repositoryLayout.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import type { DiffLimits, FileDiff } from './patch.ts'
 import { splitNul, withScratchIndex, type ScratchIndex } from './indexDifferences.ts'
@@ -71,7 +71,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
   // With a shallow history, the commit where the two branches parted may be missing. The files are then compared with the base branch itself.
-  const fallback = (await isCut(gitDir)) ? base : null
+  const fallback = (await isShallowRepository(gitDir)) ? base : null
   const against = mergeBase ?? fallback ?? (await emptyTree(git, gitDir))
   const [[ahead, behind], committed] = await Promise.all([
     distance(git, gitDir, head, base),

@@ -21,7 +21,7 @@ const survey = async () => {
 
 test('repository F2: of a plain repository there is nothing to tell', async () => {
   const found = await survey()
-  expect(found).toEqual({ submodules: [], filters: [], isCut: false })
+  expect(found).toEqual({ submodules: [], filters: [], isShallow: false })
   expect(notesOf(found)).toEqual([])
 })
 
@@ -52,9 +52,9 @@ test('repository F2: submodules, Git LFS and other filters are told of by name',
       { name: 'vendor/same', path: 'vendor/same', repository: 'grace/tool', isOnHost: true },
     ],
     filters: expect.toSatisfy((filters: string[]) => filters.toSorted().join() === 'git-crypt,lfs'),
-    isCut: false,
+    isShallow: false,
   })
-  expect(notesOf({ ...found, isCut: true }).join('\n')).toMatch(
+  expect(notesOf({ ...found, isShallow: true }).join('\n')).toMatch(
     /^This repository has 3 submodules that are not fetched: vendor\/lib \(ada\/shared-lib\), .*\n.*Git LFS.*\n.*\(git-crypt\).*\n.*only the end/,
   )
   expect((await readdir(scene.root)).filter((name) => name.startsWith('scratch-'))).toEqual([])

@@ -6,7 +6,7 @@ import type { Scratch } from '../../scratch.ts'
 import { splitNul } from '../changes/indexDifferences.ts'
 import { filterNamed } from '../publish/filters.ts'
 import { endedWell, GitFault, gitOrThrow, type Git } from './git.ts'
-import { isCut } from './repositoryLayout.ts'
+import { isShallowRepository } from './repositoryLayout.ts'
 
 export interface Submodule {
   /** The submodule's name in `.gitmodules` and in git's settings. */
@@ -22,7 +22,7 @@ export interface Survey {
   /** The names of clean filters that apply to files of the repository. */
   readonly filters: readonly string[]
   /** Whether the history is shallow. */
-  readonly isCut: boolean
+  readonly isShallow: boolean
 }
 
 interface Surveyed {
@@ -44,7 +44,7 @@ export function openSurveys(deps: Parameters<typeof surveyOf>[0]): (at: Surveyed
   return async (at) => {
     const key = `${at.commit} ${at.url}`
     const found = kept.get(key)
-    if (found) return { ...found, isCut: await isCut(at.gitDir) }
+    if (found) return { ...found, isShallow: await isShallowRepository(at.gitDir) }
     const survey = await surveyOf(deps, at)
     kept.set(key, survey)
     return survey
@@ -64,7 +64,7 @@ export async function surveyOf(
   return {
     submodules: names.has('.gitmodules') ? await submodulesOf(git, { gitDir, commit, url }) : [],
     filters: hasAttributes ? await filtersOf({ git, scratch }, { gitDir, commit }, listed.stdout) : [],
-    isCut: await isCut(gitDir),
+    isShallow: await isShallowRepository(gitDir),
   }
 }
 

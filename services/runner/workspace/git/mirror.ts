@@ -20,7 +20,7 @@ import {
 } from './git.ts'
 import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './moveToMirror.ts'
-import { isCut, removeHalfPacks } from './repositoryLayout.ts'
+import { isShallowRepository, removeHalfPacks } from './repositoryLayout.ts'
 import { hostRefs } from './remoteRefs.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
@@ -132,8 +132,8 @@ export function openMirrors({
  * Whether a new clone of a mirror's repository might have a shallow history, because the repository has too many objects. The mirror may have old
  * objects that the repository no longer has. Then the result may be true although a new clone would have the whole history.
  */
-export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
-  if (await isCut(mirrorDir)) return true
+export async function mayBeShallow(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
+  if (await isShallowRepository(mirrorDir)) return true
   const counts = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })
   const [loose = 0, packed = 0] = ['count', 'in-pack'].map((name) =>
     Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counts)?.[1] ?? Infinity),
@@ -160,7 +160,7 @@ async function refreshMirror(
   if (isThere(dir)) {
     markUsed(dir)
     await removeLeftLocks(dir)
-    const isShallow = await isCut(dir)
+    const isShallow = await isShallowRepository(dir)
     const [there, here] = await Promise.all([hostRefs(request), refsHere(git, dir)])
     if (there === 'limited') return limited(full)
     if (there && isAsAtHost(there, here, { isShallow })) return { kind: 'ready', cloned: false }

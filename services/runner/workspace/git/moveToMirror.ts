@@ -41,7 +41,7 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
   const both = [mirrorObjects, ...former]
   if (!isDeepStrictEqual(named, both)) await writeAlternates(privateGitDir, ...both)
   await addEndsOfHistory(privateGitDir, await endsOf(mirrorDir))
-  if (former.length > 0 && (await isBroughtAlong(git, workspace, former, options)))
+  if (former.length > 0 && (await copyFromFormer(git, workspace, former, options)))
     await writeAlternates(privateGitDir, mirrorObjects)
 }
 
@@ -52,42 +52,42 @@ const retryMs = 3_600_000
  * the workspace's own git directory. Returns whether this succeeded. Never throws: after a failure, the workspace still reads from the former
  * mirrors, too.
  */
-async function isBroughtAlong(
+async function copyFromFormer(
   git: Git,
   workspace: Moved,
   former: readonly string[],
   { alone, onFault }: MoveOptions,
 ): Promise<boolean> {
   const note = join(workspace.privateGitDir, 'move-failed')
-  let stands = ''
+  let state = ''
   try {
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
-    stands = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
+    state = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
     // Adds the ends of the former mirrors' shallow histories, even if the move fails later: unless git knows these ends, it takes the missing commits
     // behind them for damage.
     for (const objects of former)
       await addEndsOfHistory(workspace.privateGitDir, await endsOf(dirname(objects)))
-    if (await isFresh(note, stands)) return false
-    await bringAlong(git, workspace, alone)
+    if (await isFresh(note, state)) return false
+    await copyObjects(git, workspace, alone)
     await rm(note, { force: true })
     return true
   } catch (fault) {
     // The run was stopped, which is no fault.
     if (fault instanceof GitFault && fault.finished.endedBy === 'aborted') return false
     onFault(fault)
-    await writeFile(note, stands).catch(onFault)
+    await writeFile(note, state).catch(onFault)
     return false
   }
 }
 
-/** Whether `note` says that a move from the state `stands` failed within the last hour. */
-async function isFresh(note: string, stands: string): Promise<boolean> {
+/** Whether `note` says that a move from `state` failed within the last hour. */
+async function isFresh(note: string, state: string): Promise<boolean> {
   const written = await lstat(note).catch(ifAbsent)
   if (!written || Date.now() - written.mtimeMs >= retryMs) return false
-  return (await readFile(note, 'utf8')) === stands
+  return (await readFile(note, 'utf8')) === state
 }
 
-async function bringAlong(git: Git, workspace: Moved, alone: MoveOptions['alone']): Promise<void> {
+async function copyObjects(git: Git, workspace: Moved, alone: MoveOptions['alone']): Promise<void> {
   const { privateGitDir: gitDir, mirrorDir } = workspace
   const had = await alone(() => packShared(git, workspace))
   await removeHalfPacks(join(gitDir, 'objects'))

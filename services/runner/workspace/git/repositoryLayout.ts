@@ -65,7 +65,7 @@ export async function copyShallow(mirrorDir: string, gitDir: string): Promise<vo
 }
 
 /** Whether a repository has a shallow history. */
-export async function isCut(gitDir: string): Promise<boolean> {
+export async function isShallowRepository(gitDir: string): Promise<boolean> {
   return (await lstat(join(gitDir, 'shallow')).catch(ifAbsent)) !== undefined
 }
 

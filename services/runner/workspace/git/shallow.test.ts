@@ -6,7 +6,7 @@ import { restoreWork, saveWork } from '../saved/bundle.ts'
 import { readChanges } from '../changes/changes.ts'
 import { gitText } from './git.ts'
 import type { Git } from './git.ts'
-import { mayBeCut, openMirrors } from './mirror.ts'
+import { mayBeShallow, openMirrors } from './mirror.ts'
 import { refsOf } from './refs.ts'
 import { commitAndPush } from '../publish/publish.ts'
 import { startGitServer } from '../../../../tests/runner/gitServer.ts'
@@ -92,13 +92,13 @@ describe('a large repository', () => {
 
   test('is told by its mirror, and by the size of one that was cloned whole', async () => {
     const { dir } = await refresh(5_000)
-    expect(await mayBeCut(testGit, dir)).toBe(true)
+    expect(await mayBeShallow(testGit, dir)).toBe(true)
     const whole = await scene.refresh()
     const told = await gitText(testGit, { gitDir: scene.remote, args: ['rev-list', '--objects', '--all'] })
     const objects = told.split('\n').length
-    expect(await mayBeCut(testGit, whole.dir, { objects, depth: 3 })).toBe(false)
-    expect(await mayBeCut(testGit, whole.dir, { objects: objects - 1, depth: 3 })).toBe(true)
-    expect(await mayBeCut(testGit, whole.dir)).toBe(false)
+    expect(await mayBeShallow(testGit, whole.dir, { objects, depth: 3 })).toBe(false)
+    expect(await mayBeShallow(testGit, whole.dir, { objects: objects - 1, depth: 3 })).toBe(true)
+    expect(await mayBeShallow(testGit, whole.dir)).toBe(false)
   })
 
   // These are finer points, each with dozens of git processes, so `npm test` leaves them to the long tests.

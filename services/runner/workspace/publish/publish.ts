@@ -150,7 +150,7 @@ async function pushOnTop(
     if (pushed.kind !== 'branch_moved' || pushed.remoteSha === null) return pushed
     if (!applyPatch || rebases === maxRebases) return pushed
     const onto = pushed.remoteSha
-    const rebased = await rebase({ ...request, head, onto, signer, applyPatch })
+    const rebased = await rebase({ ...request, committer: request.author, head, onto, signer, applyPatch })
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
     if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }

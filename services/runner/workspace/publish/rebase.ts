@@ -9,7 +9,7 @@ export interface RebaseRequest extends WorkspaceGit {
   readonly head: string
   readonly onto: string
   /** The committer of the new commit, unless this server signs commits. Its author is that of `head`. */
-  readonly author: Person
+  readonly committer: Person
   readonly signer: CommitSigner | undefined
   /** Applies the whole patch to the tree, or changes nothing and returns the reason. */
   readonly applyPatch: (patch: Buffer) => Promise<string | null>
@@ -30,7 +30,7 @@ const largestPatch = 64 * 1024 * 1024
  * repeated. Throws `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
-  const { git, treeGit, workspace, head, onto, author, signer, applyPatch } = request
+  const { git, treeGit, workspace, head, onto, committer, signer, applyPatch } = request
   const gitDir = workspace.privateGitDir
   const found = await git({ gitDir, args: ['merge-base', head, onto] })
   if (!endedWell(found)) return { kind: 'not_applied', why: 'they have no commit in common with it' }
@@ -72,7 +72,7 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   const update = `update refs/heads/${workspace.branch} ${rebased} ${head}\n`
   await gitOrThrow(git, {
     gitDir,
-    env: commitAs(author, signer).env,
+    env: commitAs(committer, signer).env,
     args: ['update-ref', '--stdin'],
     input: update,
   })
@@ -100,7 +100,7 @@ async function mergedTree({
 
 /** Makes a commit of `tree` whose parent is `onto`, with the message and author of `head`. */
 async function sameCommit(
-  { git, workspace, author, signer, head, onto }: RebaseRequest,
+  { git, workspace, committer, signer, head, onto }: RebaseRequest,
   tree: string,
 ): Promise<string> {
   const gitDir = workspace.privateGitDir
@@ -109,7 +109,7 @@ async function sameCommit(
     args: ['show', '--no-patch', '--date=raw', '--format=%an%x00%ae%x00%ad%x00%B', head],
   })
   const [name = '', email = '', date = '', ...message] = shown.split('\0')
-  const { settings, flags, env } = commitAs(author, signer)
+  const { settings, flags, env } = commitAs(committer, signer)
   return gitText(git, {
     gitDir,
     args: [...settings, 'commit-tree', ...flags, '-p', onto, '-F', '-', tree],
