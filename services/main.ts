@@ -18,7 +18,7 @@ import { loadCode } from './loadCode.ts'
 import { beginCodeHost } from './localCodeHost.ts'
 import type { OperationResult } from './operations/operation.ts'
 import { usage, usageOf } from './operations/helpText.ts'
-import { operationBeside, operationOf, UnknownWords } from './operations/operatorCommands.ts'
+import { readModelOperationOf, operationOf, UnknownWords } from './operations/operatorCommands.ts'
 import { standaloneOf } from './operations/storeCommands.ts'
 import type { Details } from '#platform/http/health.ts'
 import { webhookSecrets } from '#platform/credentials/hostApp.ts'
@@ -284,8 +284,8 @@ async function main(): Promise<void> {
     return
   }
   const standalone = standaloneOf(words, withKey)
-  const beside = standalone ? undefined : operationBeside(words)
-  const operation = standalone || beside ? undefined : operationOf(words)
+  const readModelOperation = standalone ? undefined : readModelOperationOf(words)
+  const operation = standalone || readModelOperation ? undefined : operationOf(words)
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect here.`)
   // Signals are handled from here on, so that a start can be aborted in an orderly way.
@@ -303,10 +303,10 @@ async function main(): Promise<void> {
     tell(answer)
     return
   }
-  if (beside) {
+  if (readModelOperation) {
     const readStore = await openReadModels(config, print)
     try {
-      const answer = await Promise.race([beside({ readStore, progress: printOver }), asked])
+      const answer = await Promise.race([readModelOperation({ readStore, progress: printOver }), asked])
       // Without an answer, this command was aborted. The running product, which rebuilds the read models, continues.
       if (!answer) process.exit(0)
       tell(answer)

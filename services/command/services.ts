@@ -38,7 +38,7 @@ export interface CommandServices extends Pick<
   | 'codeHost'
 > {
   readonly admission: Admission
-  readonly agents: Pick<Agents, 'whyNone' | 'runsWithOwnKey'>
+  readonly agents: Pick<Agents, 'whyNone' | 'canRunFor'>
   /** The address of each provider of models, and whether projects may use private addresses. */
   readonly models: ModelPlaces
   /** The address of this server for people; `null` when people can reach it only on loopback. */

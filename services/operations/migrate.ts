@@ -215,7 +215,7 @@ async function carryKeys({ from, to, progress }: Ends, isOurs: boolean): Promise
     }
   let carried = 0
   for await (const entries of from.vault.entries()) {
-    await to.vault.carry(entries.filter((entry) => theirs.get(placeOf(entry)) !== hashOf(entry)))
+    await to.vault.importEntries(entries.filter((entry) => theirs.get(placeOf(entry)) !== hashOf(entry)))
     carried += entries.length
     progress(`${carried} of ${ours.size} keys and secrets`)
   }

@@ -6,7 +6,7 @@ import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { openLog } from '#platform/eventlog/logIdentity.ts'
 import { changeCatalog } from '#platform/ports/readStore.ts'
 import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
-import { operationBeside, operationOf, UnknownWords } from './operatorCommands.ts'
+import { readModelOperationOf, operationOf, UnknownWords } from './operatorCommands.ts'
 import { startProjector } from '../query/projection/projector.ts'
 
 let engines: TestEngines
@@ -104,7 +104,7 @@ describe('asks for read models to be made anew', () => {
   test('and ends when they are, having told how far it is', async () => {
     const projector = await startProjector(engines)
     const told: string[] = []
-    const answer = await operationBeside(['rebuild', 'tasks'])?.({
+    const answer = await readModelOperationOf(['rebuild', 'tasks'])?.({
       ...engines,
       progress: (line) => void told.push(line),
     })
@@ -113,13 +113,13 @@ describe('asks for read models to be made anew', () => {
       tasks: { name: 'tasks_g2' },
       users: { name: 'users_g1' },
     })
-    const whole = await operationBeside(['rebuild'])?.({ ...engines, progress: () => undefined })
+    const whole = await readModelOperationOf(['rebuild'])?.({ ...engines, progress: () => undefined })
     expect(whole?.lines[0]).toMatch(/^users, .*: rebuilt from the log\.$/)
     await projector.stop()
   })
 
   test('and says so when nobody makes them', async () => {
-    const answer = await operationBeside(
+    const answer = await readModelOperationOf(
       ['rebuild', 'logs'],
       500,
     )?.({ ...engines, progress: () => undefined })
@@ -139,7 +139,7 @@ test.each([
 })
 
 test.each([[['rebuild', 'nothing']], [['rebuild', 'tasks', 'logs']]])('refuses %j', (words) => {
-  expect(() => operationBeside(words)).toThrow(UnknownWords)
+  expect(() => readModelOperationOf(words)).toThrow(UnknownWords)
 })
 
 test('no words are no operation', () => {

@@ -83,16 +83,16 @@ async function verified(operating: Operating): Promise<OperationResult> {
       sealing && sealing.seals > 0
         ? `${sealing.seals} seals hold; the newest is over ${sealing.sealed} events.${outsideOf(sealing.outside)}`
         : 'It was never sealed.'
-    const looked = `${events} events in ${streams} streams were checked; the content of ${erased} was erased. ${blobsOf(found)}${sealed}`
+    const summary = `${events} events in ${streams} streams were checked; the content of ${erased} was erased. ${blobsOf(found)}${sealed}`
     const told = sealing?.told ?? []
-    if (findings.length === 0) return { lines: [`The log is whole: ${looked}`, ...told] }
+    if (findings.length === 0) return { lines: [`The log is whole: ${summary}`, ...told] }
     return {
       failed: true,
       lines: [
         ...findings.map(({ sentence }) => sentence),
         ...(more > 0 ? [`${more} more are not listed.`] : []),
         ...told,
-        `The log is not whole: ${looked}`,
+        `The log is not whole: ${summary}`,
       ],
     }
   } finally {
@@ -127,7 +127,7 @@ const pollIntervalMs = 300
 const defaultSilenceMs = 15_000
 
 /** The services of an operation that uses only the read models, and can therefore run while the product is running. */
-export interface Beside {
+export interface ReadModelContext {
   readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly progress: Operating['progress']
 }
@@ -135,21 +135,21 @@ export interface Beside {
 /**
  * The operation `rebuild`, which rebuilds one or all read models; `undefined` for other words, which are for `operationOf`. Throws `UnknownWords`.
  */
-export function operationBeside(
+export function readModelOperationOf(
   [subject, name, ...rest]: readonly string[],
   maxSilenceMs = defaultSilenceMs,
-): ((beside: Beside) => Promise<OperationResult>) | undefined {
+): ((context: ReadModelContext) => Promise<OperationResult>) | undefined {
   if (subject !== 'rebuild') return undefined
   if (rest.length > 0)
     throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`, subject)
   if (name !== undefined && !names.includes(name))
     throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`, subject)
-  return (beside) => rebuilt(beside, name === undefined ? names : [name], maxSilenceMs)
+  return (context) => rebuilt(context, name === undefined ? names : [name], maxSilenceMs)
 }
 
 /** Requests the rebuild and reports its progress until it is done. The projector does the work. */
 async function rebuilt(
-  { readStore, progress }: Beside,
+  { readStore, progress }: ReadModelContext,
   collections: readonly string[],
   silentMs: number,
 ): Promise<OperationResult> {

@@ -6,11 +6,11 @@ import { UnknownWords } from './operatorCommands.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OwnStores } from '#platform/compose.ts'
-import { inspectFlawed, listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
+import { inspectQuarantined, listQuarantined, releaseQuarantined } from '#platform/eventlog/quarantine.ts'
 
 /**
  * Returns the operation that the words of the command line name: `backup <folder>`, `restore <folder>`, `migrate`, `key` or `quarantine`. Returns
- * `undefined` for other words, which `operationBeside` and `operationOf` know. Throws `UnknownWords`.
+ * `undefined` for other words, which `readModelOperationOf` and `operationOf` know. Throws `UnknownWords`.
  */
 export function standaloneOf(
   words: readonly string[],
@@ -58,13 +58,13 @@ type Stores = Pick<OwnStores, 'readStore' | 'eventStore' | 'log'>
 function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<OperationResult> {
   const [, verb = 'list', stream, ...rest] = words
   if (verb === 'list' && stream === undefined)
-    return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
+    return async ({ readStore }) => ({ lines: await listQuarantined(readStore) })
   if (rest.length > 0 || stream === undefined || (verb !== 'inspect' && verb !== 'release'))
     throw new UnknownWords(`${words.join(' ')}: there is no such command.`, 'quarantine')
   return verb === 'inspect'
-    ? ({ readStore, eventStore }) => inspectFlawed(readStore, eventStore, stream)
+    ? ({ readStore, eventStore }) => inspectQuarantined(readStore, eventStore, stream)
     : async ({ readStore, ...from }) => {
-        const { ok, line } = await releaseFlawed(readStore, from, stream)
+        const { ok, line } = await releaseQuarantined(readStore, from, stream)
         return { lines: [line], failed: !ok }
       }
 }

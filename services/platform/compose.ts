@@ -25,7 +25,7 @@ import { commands, type Commands } from '#platform/commands/execute.ts'
 import { documents, served, type Documents } from '#platform/reads/documents.ts'
 import { eventLog, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { openKnownLog } from '#platform/eventlog/logIdentity.ts'
-import { settingAside } from '#platform/eventlog/quarantine.ts'
+import { quarantiner } from '#platform/eventlog/quarantine.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { idempotency, type Idempotency } from '#platform/commands/idempotency.ts'
@@ -383,7 +383,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   const installed = installations({ apps: codeHostApps, bus, clock, logger })
   const telemetry = await setUpTelemetry(config, logger)
   const { emit, metrics } = telemetry
-  const setAside = settingAside(readStore, logger)
+  const setAside = quarantiner(readStore, logger)
   const log = observedLog(eventLog({ ...ports, clock, setAside }), emit)
   const follow = projected({ bus, readStore, eventStore })
   const execution = commands(log, emit)

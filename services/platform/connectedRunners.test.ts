@@ -153,7 +153,7 @@ test('an agent that lacks nothing but a key runs for who has one, and for nobody
   const codex: AgentState = { ...claude, name: 'codex', missing: 'It has no key.', ownKey: 'openai' }
   speaks('a', codex, keyless)
   const runs = (name: 'codex' | 'cursor' | 'claude', ownerId: string) =>
-    agents.runsWithOwnKey(name, { ownerId, projectId: '' })
+    agents.canRunFor(name, { ownerId, projectId: '' })
   expect(await runs('codex', 'with a key')).toBe(true)
   expect(await runs('codex', 'without one')).toBe(false)
   // Cursor's key would enter the sandbox, and no runner has reported Claude.

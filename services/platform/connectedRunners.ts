@@ -51,7 +51,7 @@ export interface Agents {
    */
   whyNone(name: AgentName): string | null
   /** Whether a connected runner can run the agent with the server's key, or with a key of those in `by`. */
-  runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>
+  canRunFor(name: AgentName, by: Paying): Promise<boolean>
   stop(): void
 }
 
@@ -69,15 +69,15 @@ export async function agentFor(
 export function startAgents(bus: Bus, modelKeys: Pick<ModelKeys, 'paying'>, now?: () => number): Agents {
   const waiting = new Set<() => void>()
   const runners = hearRunners(bus, now, () => {
-    if (hasTold()) release()
+    if (hasReported()) release()
   })
-  const told = () => runners.now().flatMap((runner) => runner.agents)
-  const hasTold = () => told().length > 0
+  const reported = () => runners.now().flatMap((runner) => runner.agents)
+  const hasReported = () => reported().length > 0
   const release = () => {
     for (const go of waiting) go()
     waiting.clear()
   }
-  const oneTells = () =>
+  const firstReport = () =>
     new Promise<void>((resolve) => {
       const go = () => {
         clearTimeout(limit)
@@ -87,15 +87,15 @@ export function startAgents(bus: Bus, modelKeys: Pick<ModelKeys, 'paying'>, now?
       const limit = setTimeout(go, silentMs)
       waiting.add(go)
     })
-  const best = (name: AgentName) => bestOf(told().filter((state) => state.name === name))
+  const best = (name: AgentName) => bestOf(reported().filter((state) => state.name === name))
   return {
     whyNone: (name) => best(name)?.missing ?? null,
-    async runsWithOwnKey(name, by) {
+    async canRunFor(name, by) {
       const state = best(name)
       return state !== undefined && (await agentFor(state, by, modelKeys)).missing === null
     },
     async read() {
-      if (!hasTold() && !runners.isSettled()) await oneTells()
+      if (!hasReported() && !runners.isSettled()) await firstReport()
       return agentNames.map((name) => best(name) ?? unknown(name))
     },
     stop() {
@@ -129,9 +129,9 @@ export function startNotices(bus: Bus, now?: () => number): Notices {
   const runners = hearRunners(bus, now)
   return {
     read() {
-      const told = runners.now()
-      if (told.length === 0) return runners.isSettled() ? [nobody] : []
-      return [...new Set(told.flatMap(({ notices }) => notices))]
+      const connected = runners.now()
+      if (connected.length === 0) return runners.isSettled() ? [nobody] : []
+      return [...new Set(connected.flatMap(({ notices }) => notices))]
     },
     stop: runners.stop,
   }

@@ -22,36 +22,36 @@ const pageLength = 500
 /** The total length of the kept answers, in bytes. */
 const keptBytes = 4_000_000
 /** The overhead of a cached answer, in bytes: a short answer keeps a part of Node's buffer pool in memory. */
-const keptBeside = 2_000
+const answerOverheadBytes = 2_000
 
 /** The hash of a stream's last event stands for the whole stream, because each event has the hash of the one before it. */
-interface Kept {
+interface CachedAnswer {
   readonly lastHash: string
   readonly bytes: Buffer
 }
 
 export function terminalTexts({ log }: { readonly log: EventLog }): TerminalTexts {
-  const kept = new LRUCache<string, Kept>({
+  const cache = new LRUCache<string, CachedAnswer>({
     maxSize: keptBytes,
-    sizeCalculation: ({ bytes }) => bytes.length + keptBeside,
+    sizeCalculation: ({ bytes }) => bytes.length + answerOverheadBytes,
   })
   return {
     async of(task, page) {
       const stream = terminalStream(task.id)
       const executionId = task.execution?.id ?? ''
       const key = [stream, executionId, page.limit, page.before].join(' ')
-      const known = kept.get(key)
+      const known = cache.get(key)
       if (known !== undefined && (await isCurrent(log, stream, known))) return known.bytes
       const { lastHash, ...answer } = await latestOutput(log, stream, executionId, page)
       const bytes = Buffer.from(JSON.stringify(answer satisfies Answer))
-      kept.set(key, { lastHash, bytes })
+      cache.set(key, { lastHash, bytes })
       return bytes
     },
   }
 }
 
 /** Whether nothing was appended to the stream since the answer, and its texts were not erased. An erasure appends nothing to the stream. */
-async function isCurrent(log: EventLog, stream: string, { lastHash }: Kept): Promise<boolean> {
+async function isCurrent(log: EventLog, stream: string, { lastHash }: CachedAnswer): Promise<boolean> {
   const [last] = await log.readBackwards(stream, 'end', 1)
   return last === undefined ? lastHash === '' : last.meta.hash === lastHash && last.content !== null
 }

@@ -188,12 +188,12 @@ export function vaultContract(name: string, open: () => Promise<OpenVault>): voi
       expect(JSON.stringify(stored)).not.toContain('secret')
 
       await vault.destroy(scope)
-      await vault.carry(stored)
-      await vault.carry([])
+      await vault.importEntries(stored)
+      await vault.importEntries([])
       expect(text(await vault.open(scope, 'c', sealed))).toBe('what a person wrote')
       expect(await vault.getSecret(scope, 'TOKEN')).toBe('secret')
       expect(await vault.open(gone, 'c', sealedOfGone)).toBeUndefined()
-      await vault.carry([{ scope, name: null, sealed: null }])
+      await vault.importEntries([{ scope, name: null, sealed: null }])
       expect(await vault.open(scope, 'c', sealed)).toBeUndefined()
     })
 
@@ -201,8 +201,8 @@ export function vaultContract(name: string, open: () => Promise<OpenVault>): voi
       const scopes = Array.from({ length: 2_100 }, (_, index) => `${scope}-${String(index).padStart(4, '0')}`)
       const names = Array.from({ length: 210 }, (_, index) => `N${String(index).padStart(3, '0')}`)
       const sealed = Buffer.from('sealed')
-      await vault.carry(scopes.map((each) => ({ scope: each, name: null, sealed })))
-      await vault.carry(names.map((name) => ({ scope, name, sealed })))
+      await vault.importEntries(scopes.map((each) => ({ scope: each, name: null, sealed })))
+      await vault.importEntries(names.map((name) => ({ scope, name, sealed })))
       const found: string[] = []
       for await (const entries of vault.entries())
         for (const entry of entries) if (entry.scope.startsWith(scope)) found.push(entry.name ?? entry.scope)

@@ -35,7 +35,7 @@ import { mcpHeaders, projectSecrets } from '#platform/credentials/projectSecrets
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, eventLog } from '#platform/eventlog/eventLog.ts'
 import { openKnownLog } from '#platform/eventlog/logIdentity.ts'
-import { settingAside } from '#platform/eventlog/quarantine.ts'
+import { quarantiner } from '#platform/eventlog/quarantine.ts'
 import { sealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { openSqliteJobs } from '#platform/jobs/sqlite.ts'
@@ -123,7 +123,7 @@ export async function openFolder(folder: string) {
   const blobs = openFileBlobs({ folder: at('blobs') })
   const bus = openInProcessBus({ onFault })
   const rpc = openInProcessRpc({ onFault })
-  const setAside = settingAside(readStore, silent)
+  const setAside = quarantiner(readStore, silent)
   const log = eventLog({ eventStore, vault, bus, clock, setAside })
   const own = commands(log)
   const outside = sealsFile(at('seals.ndjson'))

@@ -17,7 +17,7 @@ import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import { openSqlite, type Sqlite } from '#platform/engines/sqlite.ts'
-import { listFlawed } from '#platform/eventlog/quarantine.ts'
+import { listQuarantined } from '#platform/eventlog/quarantine.ts'
 import { isErased } from '#platform/eventlog/sealedBlobs.ts'
 import { sweepBlobs } from '../../services/maintenance/blobSweep.ts'
 import { startErasure } from '../../services/maintenance/erasure.ts'
@@ -235,7 +235,7 @@ async function useAll(
   const { findings } = await verified(engines)
   if (mustBeNamed && !findings.some(({ stream }) => hurt.has(stream)))
     found.push(`verify does not name it, but ${JSON.stringify(findings.map(({ sentence }) => sentence))}`)
-  await listFlawed(engines.readStore)
+  await listQuarantined(engines.readStore)
   if (told.length === 0) await exportTask(engines, left[0] ?? '', found)
   const { lines, failed = false } = await backup(`${engines.folder}-backup`, true, {
     config: {

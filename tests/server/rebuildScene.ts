@@ -22,7 +22,7 @@ import { logger } from '#platform/log.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { changeCatalog, type Document, type Generation, type ReadStore } from '#platform/ports/readStore.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
-import { besides, openFold } from '../../services/query/projection/fold.ts'
+import { auxiliaryCollections, openFold } from '../../services/query/projection/fold.ts'
 import { creating } from '../domain/creating.ts'
 import { addressOf } from '../product/person.ts'
 import type { ProductOptions } from '../product.ts'
@@ -308,7 +308,7 @@ async function documentsOf({
     )
   try {
     await own.prepare([
-      ...besides,
+      ...auxiliaryCollections,
       ...views.map(({ collection, indexes }) => ({ name: collection, indexes })),
     ])
     const fold = await openFold(views, { store: own, log, logger: logger('silent') })

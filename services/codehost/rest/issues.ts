@@ -25,7 +25,9 @@ const issuesPath = '/repos/:owner/:repo/issues'
 export function issueRoutes(router: Router, host: Host): void {
   router.get(issuesPath, (ctx) => {
     const about = aboutAsked(ctx, host)
-    answerPage(ctx, about.origin, found(about, IssueQuery.parse(ctx.query)), (one) => written(about, one))
+    answerPage(ctx, about.origin, matchingIssues(about, IssueQuery.parse(ctx.query)), (one) =>
+      written(about, one),
+    )
   })
 
   router.get(`${issuesPath}/:number`, (ctx) => {
@@ -48,7 +50,7 @@ type Listed =
   | { readonly pull: PullRequest; readonly createdAt: string; readonly updatedAt: string }
 
 /** The issues that match the query. As on GitHub, they include pull requests. */
-function found({ state, repository }: About, query: z.infer<typeof IssueQuery>): readonly Listed[] {
+function matchingIssues({ state, repository }: About, query: z.infer<typeof IssueQuery>): readonly Listed[] {
   const wanted = query.labels?.split(',').map((name) => name.trim().toLowerCase())
   const isWanted = (one: Issue | PullRequest, isOpen: boolean) => {
     const names = one.labels.map((name) => name.toLowerCase())
@@ -69,7 +71,7 @@ function found({ state, repository }: About, query: z.infer<typeof IssueQuery>):
     ...issues.map((issue) => ({ issue, ...times(issue) })),
     ...pulls.map((pull) => ({ pull, ...times(pull) })),
   ]
-  return wantedComments(all, query)
+  return matchingItems(all, query)
 }
 
 const written = (about: About, one: Listed): unknown =>
@@ -85,7 +87,7 @@ export const CommentQuery = z.object({
 })
 
 /** The comments or issues that match the query, in the requested order. */
-export function wantedComments<Item extends { readonly createdAt: string; readonly updatedAt: string }>(
+export function matchingItems<Item extends { readonly createdAt: string; readonly updatedAt: string }>(
   all: readonly Item[],
   { since, sort, direction }: z.infer<typeof CommentQuery>,
 ): readonly Item[] {
@@ -119,7 +121,7 @@ export function issueCommentRoutes(router: Router, host: Host): void {
     const number = numberIn(ctx, 'number')
     refuseUnknown(host, about, number)
     const query = CommentQuery.parse({ since: ctx.query['since'] })
-    const found = wantedComments(host.comments.of(about.repository, number), query)
+    const found = matchingItems(host.comments.of(about.repository, number), query)
     answerPage(ctx, about.origin, found, (one) => issueCommentAnswer(about, one))
   })
 

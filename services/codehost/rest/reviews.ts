@@ -7,7 +7,7 @@ import type { Host } from '../host.ts'
 import { bodyAs, answerPage, numberIn, targetIn } from './requests.ts'
 import { aboutAsked, actorOf } from './repositories.ts'
 import { reviewCommentAnswer, reviewAnswer, type About } from './reviewResponses.ts'
-import { CommentQuery, wantedComments } from './issues.ts'
+import { CommentQuery, matchingItems } from './issues.ts'
 
 const reviewsPath = '/repos/:owner/:repo/pulls/:number/reviews'
 
@@ -29,7 +29,7 @@ export function reviewCommentRoutes(router: Router, host: Host): void {
     const about = aboutAsked(ctx, host)
     const { number } = host.pulls.get(about.repository, numberIn(ctx, 'number'))
     const query = CommentQuery.parse(ctx.query)
-    const found = wantedComments(host.reviews.comments(about.repository, number), query)
+    const found = matchingItems(host.reviews.comments(about.repository, number), query)
     await answerComments(ctx, host, about, found)
   })
 

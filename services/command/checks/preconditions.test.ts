@@ -58,8 +58,7 @@ test('a defect is no answer of the host', async () => {
 test('an agent that no runner can run is refused with the reason, and its field, unless it runs with an own key', async () => {
   const agents = {
     whyNone: (name: string) => (name === 'cursor' ? 'It has no key.' : null),
-    runsWithOwnKey: async (_name: string, { ownerId }: { readonly ownerId: string }) =>
-      ownerId === 'with a key',
+    canRunFor: async (_name: string, { ownerId }: { readonly ownerId: string }) => ownerId === 'with a key',
   }
   const of = (ownerId: string) => ({ ownerId, projectId: projectId(1) })
   await expect(requireAgent('cursor', of('without one'), { agents })).rejects.toMatchObject({
@@ -104,7 +103,7 @@ describe('a task of claude whose last turn was cursor’s', () => {
     commands: engines.commands,
     agents: {
       whyNone: (name: AgentName) => (name === gone ? 'It is not installed.' : null),
-      runsWithOwnKey: async () => false,
+      canRunFor: async () => false,
     },
   })
   const asksFor = (agent: AgentName | null, id?: string, commandId: string = randomUUID()) =>

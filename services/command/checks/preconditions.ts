@@ -24,7 +24,7 @@ export async function requireAgent(
   { agents }: Pick<Knowing, 'agents'>,
 ): Promise<void> {
   const missing = agents.whyNone(name)
-  if (missing === null || (await agents.runsWithOwnKey(name, by))) return
+  if (missing === null || (await agents.canRunFor(name, by))) return
   throw new Fault('agent_unavailable', missing, 'agent')
 }
 

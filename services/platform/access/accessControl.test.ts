@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { everybody, type AllowList } from './allowList.ts'
-import { answersHold, openAccessControl, type AccessControl } from './accessControl.ts'
+import { answerLifetimesMs, openAccessControl, type AccessControl } from './accessControl.ts'
 
 const nobody: AllowList = { ...everybody, everybody: false }
 const acme = [{ organization: 'acme', team: null }]
@@ -136,11 +136,11 @@ describe('somebody who is in', () => {
     host.clear()
     await door.check('u-ada')
     expect(asked).toBe(1)
-    now += answersHold.allowed
+    now += answerLifetimesMs.allowed
     await expect(door.check('u-ada')).rejects.toMatchObject(refused)
     host.set('acme', { id: '2001', members: ['ada'] })
     await expect(door.check('u-ada')).rejects.toMatchObject(refused)
-    now += answersHold.refused
+    now += answerLifetimesMs.refused
     await door.check('u-ada')
   })
 
@@ -148,13 +148,13 @@ describe('somebody who is in', () => {
     const door = accessControlOf({ ...nobody, organizations: acme })
     await door.check('u-ada')
     fault = new CodeHostFault('unavailable', 'It is down.')
-    now += answersHold.allowed
+    now += answerLifetimesMs.allowed
     await door.check('u-ada')
     const before = asked
     await door.check('u-ada')
     // A host that is down is not asked at every request.
     expect(asked).toBe(before)
-    now += answersHold.withoutHost
+    now += answerLifetimesMs.withoutHost
     await expect(door.check('u-ada')).rejects.toMatchObject({ code: 'code_host_unavailable' })
     await expect(door.check('u-grace')).rejects.toMatchObject({ code: 'code_host_unavailable' })
   })

@@ -42,7 +42,7 @@ interface Deps extends Engines {
 }
 
 /** How long the result of checking a person's access is valid, in milliseconds. */
-export const answersHold = {
+export const answerLifetimesMs = {
   allowed: 300_000,
   refused: 30_000,
   /** How long after the last confirmation a person keeps access while the code host is unavailable. */
@@ -53,9 +53,9 @@ const maxKept = 10_000
 interface Answer {
   readonly allowed: boolean
   /** When the answer's validity began, in ms of the clock. Backdated in an outage, to check again sooner. */
-  readonly since: number
+  readonly validFrom: number
   /** When the code host or the list last confirmed the access, in milliseconds of the clock. */
-  readonly said: number
+  readonly confirmedAt: number
 }
 
 export function openAccessControl(
@@ -150,8 +150,9 @@ function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
   const asking = new Map<string, Promise<Answer>>()
   return async (userId) => {
     const last = answers.get(userId)
-    const age = last === undefined ? Infinity : deps.clock.now().getTime() - last.since
-    if (last !== undefined && age < (last.allowed ? answersHold.allowed : answersHold.refused)) return last
+    const age = last === undefined ? Infinity : deps.clock.now().getTime() - last.validFrom
+    if (last !== undefined && age < (last.allowed ? answerLifetimesMs.allowed : answerLifetimesMs.refused))
+      return last
     const running = asking.get(userId) ?? ask(deps, userId, last).finally(() => asking.delete(userId))
     asking.set(userId, running)
     const answer = await running
@@ -164,19 +165,20 @@ async function ask(deps: Deps, userId: string, last: Answer | undefined): Promis
   const now = deps.clock.now().getTime()
   const person = await deps.documents.get(usersView, userId)
   // A person who does not exist counts as allowed, since their requests fail anyway.
-  if (person === undefined) return { allowed: true, since: now - answersHold.allowed, said: now }
+  if (person === undefined)
+    return { allowed: true, validFrom: now - answerLifetimesMs.allowed, confirmedAt: now }
   const known = personOf(person)
   try {
     const allowed =
       known !== null && (await isListed(deps, known, () => deps.access.tokenOf(userId), 'isFree'))
-    return { allowed, since: now, said: now }
+    return { allowed, validFrom: now, confirmedAt: now }
   } catch (fault) {
     if (fault instanceof Fault && fault.code === 'github_not_connected') throw signInAgain()
     if (!(fault instanceof CodeHostFault)) throw fault
     if (fault.kind === 'unauthorized') throw signInAgain()
     // An outage of the code host must sign nobody out, so the last confirmation stays valid for a while.
-    if (last?.allowed === true && now - last.said < answersHold.withoutHost)
-      return { ...last, since: now - answersHold.allowed + answersHold.refused }
+    if (last?.allowed === true && now - last.confirmedAt < answerLifetimesMs.withoutHost)
+      return { ...last, validFrom: now - answerLifetimesMs.allowed + answerLifetimesMs.refused }
     throw new Fault('code_host_unavailable', cannotAsk)
   }
 }

@@ -73,7 +73,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       const page = onServer(htmlUrl ?? `${serverUrl}/apps/${slug}`, serverUrl)
       return { install: `${page}/installations/new`, manage: page }
     },
-    nameHolder: options.requests.named,
+    nameHolder: options.requests.nameHolder,
     allowance: options.requests.allowance,
     waitMs: (accessToken) => options.requests.waitMs(accessToken),
     throwIfRateLimited(accessToken) {
@@ -81,7 +81,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
       if (waitMs > 0) throw limited(waitMs)
     },
     recordGitRateLimit(accessToken) {
-      options.requests.told(accessToken)
+      options.requests.recordWait(accessToken)
       return limited(options.requests.waitMs(accessToken))
     },
     parseRepositoryUrl: (url) => repositoryOf(url, serverUrl),

@@ -46,7 +46,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
   }
   const asApp = async () => {
     const { token } = await (await signing())({ type: 'app' })
-    requests.named(token, 'app')
+    requests.nameHolder(token, 'app')
     return requests.octokit(token).rest.apps
   }
   const host = { serverUrl, asApp, hasKey: async () => (await keyed()) !== undefined }
@@ -73,7 +73,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
           refresh: fresh,
         })
         const { token } = await within(tokenTimeoutMs, asking, unreachable)
-        requests.named(token, `installation:${installationId}`)
+        requests.nameHolder(token, `installation:${installationId}`)
         return token
       } catch (error) {
         throw faultOf(error)

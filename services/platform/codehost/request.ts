@@ -20,7 +20,7 @@ const pauseBeforeRetryMs = 200
 /** The rate limits of GitHub end within a day. A longer wait was asked for by a proxy or by mistake, and is cut to a day. */
 const longestWaitMs = 86_400_000
 /** The wait when the host only says that requests come too fast. */
-const untoldWaitMs = 60_000
+const defaultWaitMs = 60_000
 
 /** The REST API version that this code is written for; without the header, a host uses its default version. */
 const apiVersion = '2022-11-28'
@@ -38,7 +38,7 @@ export interface Requests {
   /** Returns an octokit without a token, for code that authenticates each request. Its requests do not wait for one another. */
   unpaced(): Octokit
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
-  named(accessToken: string, holder: string): void
+  nameHolder(accessToken: string, holder: string): void
   /**
    * The rate limit of the token's holder, as last reported; `undefined` before the first report. While the host asks the holder to wait, `remaining`
    * is 0.
@@ -53,7 +53,7 @@ export interface Requests {
    * Records that the host asked the token's holder to wait, for example in an answer to git or to another process. Without a time, the wait is a
    * minute.
    */
-  told(accessToken: string, waitMs?: number): void
+  recordWait(accessToken: string, waitMs?: number): void
   /** Sends an OAuth request, which counts for no holder's limit and has a separate wait. */
   postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown>
 }
@@ -104,7 +104,7 @@ export function requestsTo({
     if (until > waitUntil(holder)) waits.set(holder, until)
   }
   bus?.subscribe('hostWait', keepWait)
-  function told(holder: string, waitMs: number): void {
+  function recordWait(holder: string, waitMs: number): void {
     const wait = { holder, until: Date.now() + Math.min(waitMs, longestWaitMs) }
     keepWait(wait)
     bus?.publish('hostWait', wait)
@@ -114,15 +114,15 @@ export function requestsTo({
     async (url: string, init: RequestInit): Promise<Response> => {
       const counted = `${holder} ${limitOf(url)}`
       const waitMs = Math.max(waitUntil(holder), waitUntil(counted)) - Date.now()
-      if (waitMs > 0) return refusedHere(waitMs)
+      if (waitMs > 0) return responseWhileWaiting(waitMs)
       const response = await limitedFetch(url, init)
       onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
       const allowance = allowanceIn(response.headers)
       if (allowance) left.set(holder, allowance)
       const pauseMs = pauseIn(url, response)
-      if (pauseMs !== undefined) told(holder, pauseMs)
+      if (pauseMs !== undefined) recordWait(holder, pauseMs)
       // An exhausted limit blocks only the requests that count towards it.
-      else if (allowance?.remaining === 0) told(counted, allowance.resetsAt - Date.now())
+      else if (allowance?.remaining === 0) recordWait(counted, allowance.resetsAt - Date.now())
       return response
     }
   function octokitOf(holder: string, auth: string | undefined, isPaced: boolean): Octokit {
@@ -132,7 +132,7 @@ export function requestsTo({
       userAgent: 'flightdeck',
       log: silent,
       request: { fetch: fetchAs(holder) },
-      retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
+      retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: clientErrorStatuses },
       // The throttling plugin has a queue per holder. Instead of waiting there until a limit resets, requests fail and say how long to wait.
       throttle: {
         enabled: isPaced,
@@ -150,7 +150,7 @@ export function requestsTo({
   return {
     octokit: (accessToken) => octokitOf(holderOf(accessToken), accessToken, paced),
     unpaced: () => octokitOf('app', undefined, false),
-    named: (accessToken, holder) => void holders.set(keyOf(accessToken), holder),
+    nameHolder: (accessToken, holder) => void holders.set(keyOf(accessToken), holder),
     allowance: (accessToken) => {
       const holder = holderOf(accessToken)
       const [known, resetsAt] = [left.get(holder), waitUntil(holder)]
@@ -161,7 +161,7 @@ export function requestsTo({
       const until = Math.max(waitUntil(holder), ofGit ? 0 : waitUntil(`${holder} core`))
       return until - Date.now()
     },
-    told: (accessToken, waitMs = untoldWaitMs) => told(holderOf(accessToken), waitMs),
+    recordWait: (accessToken, waitMs = defaultWaitMs) => recordWait(holderOf(accessToken), waitMs),
     postForm: (url, form) => postForm(fetchAs('oauth'), url, form),
   }
 }
@@ -177,7 +177,7 @@ function limitOf(url: string): string {
   return /\/(graphql|rate_limit)$/.exec(pathname)?.[1] ?? (pathname.includes('/search/') ? 'search' : 'core')
 }
 
-const refusedHere = (waitMs: number): Response =>
+const responseWhileWaiting = (waitMs: number): Response =>
   Response.json(
     { message: 'The wait is not over.' },
     { status: 429, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } },
@@ -207,10 +207,10 @@ function pauseIn(url: string, { status, headers }: Response): number | undefined
   const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined
-  return retryAfterMs({ 'retry-after': after }) ?? untoldWaitMs
+  return retryAfterMs({ 'retry-after': after }) ?? defaultWaitMs
 }
 
-const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
+const clientErrorStatuses = Array.from({ length: 100 }, (_, index) => 400 + index)
 
 interface Requester {
   readonly serverUrl: string
@@ -356,7 +356,7 @@ export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   invalid: 'GitHub refused the request.',
 }
 
-const notTaken: Readonly<Record<Credential, string>> = {
+const unauthorizedSentences: Readonly<Record<Credential, string>> = {
   person: sentences.unauthorized,
   own_token:
     'GitHub no longer accepts the token in GITHUB_TOKEN. Start the server with a new one, and connect GitHub again in Settings.',
@@ -388,7 +388,7 @@ function refused(
     case 'rate_limited':
       return limited(retryAfterMs(Object.fromEntries(headers)))
     case 'unauthorized':
-      return new CodeHostFault(kind, notTaken[requester?.credential ?? 'person'])
+      return new CodeHostFault(kind, unauthorizedSentences[requester?.credential ?? 'person'])
     case 'not_found':
       return new CodeHostFault(kind, notFound[requester?.credential ?? 'person'])
     case 'unavailable':
@@ -399,7 +399,7 @@ function refused(
 /** The fault for an exhausted limit, or for requests that come too fast, with the time to wait if the host gives it. */
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined)
-    return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
+    return new CodeHostFault('rate_limited', sentences.rate_limited, cause, defaultWaitMs)
   // Rounds up to a full minute, so that nobody tries again too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
   // For a wait of less than a day, a time such as `14:30 UTC` is unambiguous without a date.

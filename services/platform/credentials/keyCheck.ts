@@ -4,7 +4,7 @@ import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { KeyProvider } from '#domain/agentKeys.ts'
 import { LeadsInside, publicLookup } from '#platform/http/addressReach.ts'
-import { isInNumbers, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
+import { isPrivateNumeric, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
 
 /**
  * `refused`: the provider does not know the key. `unknown`: the provider was not reached, or its answer says nothing about the key, for example
@@ -33,7 +33,7 @@ export function checkKey(
   const isGoogle = provider === 'google'
   const url = new URL(`${base.replace(/\/+$/, '')}/${isGoogle ? 'v1beta' : 'v1'}/models`)
   const { request } = url.protocol === 'https:' ? https : http
-  const isForeign = key.baseUrl !== null && !isInNumbers(key.baseUrl)
+  const isForeign = key.baseUrl !== null && !isPrivateNumeric(key.baseUrl)
   return new Promise((resolve) => {
     const outgoing = request(url, {
       agent: false,

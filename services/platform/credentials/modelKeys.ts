@@ -129,7 +129,7 @@ export function addressFault(
   { mayReachPrivate }: { readonly mayReachPrivate: boolean },
 ): string | undefined {
   const { protocol } = new URL(baseUrl)
-  if (isInNumbers(baseUrl)) {
+  if (isPrivateNumeric(baseUrl)) {
     const host = hostOf(baseUrl)
     return mayReachPrivate && (isLoopback(host) || reachOf(host) === 'inside') ? undefined : leadsInside
   }
@@ -137,7 +137,7 @@ export function addressFault(
 }
 
 /** Whether an address is `localhost`, or numeric and outside of the public network. */
-export function isInNumbers(baseUrl: string): boolean {
+export function isPrivateNumeric(baseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return isLoopback(host) || (isIP(host) !== 0 && reachOf(host) !== 'public')
 }

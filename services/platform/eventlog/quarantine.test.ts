@@ -12,7 +12,7 @@ import { creating } from '../../../tests/domain/creating.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { eventLog, UnreadableEvent } from './eventLog.ts'
-import { inspectFlawed, listFlawed, releaseFlawed, settingAside } from './quarantine.ts'
+import { inspectQuarantined, listQuarantined, releaseQuarantined, quarantiner } from './quarantine.ts'
 
 let engines: TestEngines
 beforeEach(async () => {
@@ -44,7 +44,7 @@ function damageable() {
     subscribe: (after, batch, handle, ...more) =>
       eventStore.subscribe(after, batch, (events, upTo) => handle(events.map(of), upTo), ...more),
   }
-  const log = eventLog({ ...engines, eventStore: store, setAside: settingAside(readStore, logger) })
+  const log = eventLog({ ...engines, eventStore: store, setAside: quarantiner(readStore, logger) })
   return { damaged, own: { ...engines, eventStore: store, log, commands: commands(log) } }
 }
 
@@ -64,14 +64,16 @@ test('recorder M1: a stream is on the list once a write was refused, and inspect
   await expect(own.commands.execute(task, stream, update, cause())).rejects.toThrow('is not JSON')
   await eventually(
     'it is listed',
-    async () => (await listFlawed(engines.readStore))[0]?.startsWith(stream) === true,
+    async () => (await listQuarantined(engines.readStore))[0]?.startsWith(stream) === true,
   )
-  const { lines } = await inspectFlawed(engines.readStore, own.eventStore, stream)
+  const { lines } = await inspectQuarantined(engines.readStore, own.eventStore, stream)
   expect(lines.join('\n')).toMatch(/event 1 .* is not JSON[\s\S]*\{"broken/)
-  expect(await inspectFlawed(engines.readStore, own.eventStore, 'task-none')).toMatchObject({ failed: true })
-  expect((await releaseFlawed(engines.readStore, own, stream)).ok).toBe(false)
+  expect(await inspectQuarantined(engines.readStore, own.eventStore, 'task-none')).toMatchObject({
+    failed: true,
+  })
+  expect((await releaseQuarantined(engines.readStore, own, stream)).ok).toBe(false)
   damaged.clear()
-  expect((await releaseFlawed(engines.readStore, own, stream)).ok).toBe(true)
+  expect((await releaseQuarantined(engines.readStore, own, stream)).ok).toBe(true)
 })
 
 // Holds findings 1.87.
@@ -107,7 +109,7 @@ test('recorder H7: the documents and viewers of a damaged task know it whatever 
   expect((await engines.documents.get(tasksView, taskId(2)))?.unreadable).toBeUndefined()
   damaged.clear()
   heard.length = 0
-  await releaseFlawed(engines.readStore, own, taskStream(id))
+  await releaseQuarantined(engines.readStore, own, taskStream(id))
   await eventually(
     'it is as it was',
     async () => {
@@ -128,7 +130,7 @@ test('a damaged terminal is told in the document of its task, which goes on', as
   await runs(1)
   const projector = await startProjector(own)
   const record = { stream: terminalStream(taskId(1)), revision: 3, type: 'TerminalOutputRecorded' }
-  settingAside(engines.readStore, engines.logger)(new UnreadableEvent(record, 'no_json'))
+  quarantiner(engines.readStore, engines.logger)(new UnreadableEvent(record, 'no_json'))
   const document = () => engines.documents.get(tasksView, taskId(1))
   await eventually('it says so', async () => (await document())?.unreadable?.stream === 'terminal')
   await own.commands.execute(task, taskStream(taskId(1)), { type: 'UpdateTask', title: 'on' }, cause())

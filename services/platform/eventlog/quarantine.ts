@@ -17,13 +17,13 @@ import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.
 /** One document per quarantined stream, with the first event that the read models do not include. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
-const Flawed = z.object({
+const Quarantined = z.object({
   id: z.string(),
   revision: z.number(),
   type: z.string(),
   reason: z.enum(unreadableReasons),
 })
-export type Flawed = z.infer<typeof Flawed>
+export type Quarantined = z.infer<typeof Quarantined>
 
 type Store = Pick<ReadStore, 'prepare' | 'find' | 'get' | 'apply' | 'catalog' | 'replaceCatalog'>
 
@@ -38,14 +38,14 @@ export const quarantinePosition: Position = '0'
  * Returns a function that quarantines a stream that could not be read, unless the stream is already quarantined from that event or an earlier one on.
  * The function returns at once; faults are logged.
  */
-export function settingAside(
+export function quarantiner(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,
   logger: Logger,
 ): (fault: UnreadableEvent) => void {
   const underWay = new Set<string>()
   async function note({ event: { stream: id, revision, type }, reason }: UnreadableEvent): Promise<void> {
     await store.prepare([quarantine])
-    const known = Flawed.safeParse(await store.get(quarantine.name, id)).data
+    const known = Quarantined.safeParse(await store.get(quarantine.name, id)).data
     if (known && known.revision <= revision) return
     await store.apply([putOf({ id, revision, type, reason })], null)
     logger.error({ stream: id, revision, reason }, 'stream set aside: it cannot be read')
@@ -61,7 +61,7 @@ export function settingAside(
 }
 
 /** The change of the read models that quarantines a stream. */
-export const putOf = (document: Flawed): Change => ({
+export const putOf = (document: Quarantined): Change => ({
   kind: 'put',
   collection: quarantine.name,
   document,
@@ -69,16 +69,16 @@ export const putOf = (document: Flawed): Change => ({
 })
 
 /** One line per quarantined stream, with the stream's name. */
-export async function listFlawed(store: Store): Promise<readonly string[]> {
+export async function listQuarantined(store: Store): Promise<readonly string[]> {
   const lines: string[] = []
-  for await (const flawed of allFlawed(store)) lines.push(lineOf(flawed))
+  for await (const quarantined of allQuarantined(store)) lines.push(lineOf(quarantined))
   return lines.length > 0 ? lines : ['No stream is set aside.']
 }
 
 /** Empties the list of quarantined streams. Called when the read models were made from another log. */
 export async function clearQuarantine(store: Store): Promise<void> {
   const ids: string[] = []
-  for await (const { id } of allFlawed(store)) ids.push(id)
+  for await (const { id } of allQuarantined(store)) ids.push(id)
   for (let from = 0; from < ids.length; from += page)
     await store.apply(
       ids.slice(from, from + page).map((id) => ({
@@ -92,26 +92,26 @@ export async function clearQuarantine(store: Store): Promise<void> {
 }
 
 /** All quarantined streams. */
-export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncGenerator<Flawed> {
+export async function* allQuarantined(store: Pick<Store, 'prepare' | 'find'>): AsyncGenerator<Quarantined> {
   await store.prepare([quarantine])
-  for await (const document of allDocuments(store, quarantine.name, 'id')) yield Flawed.parse(document)
+  for await (const document of allDocuments(store, quarantine.name, 'id')) yield Quarantined.parse(document)
 }
 
-const lineOf = ({ id, revision, type, reason }: Flawed): string =>
+const lineOf = ({ id, revision, type, reason }: Quarantined): string =>
   `${id}  event ${revision} (${type}) ${unreadableSentences[reason]}`
 
 /** Why the stream is quarantined, and the beginning of the stored record without its content. `failed` when the stream is not quarantined. */
-export async function inspectFlawed(
+export async function inspectQuarantined(
   store: Store,
   eventStore: Pick<EventStore, 'readStream'>,
   stream: string,
 ): Promise<{ readonly lines: readonly string[]; readonly failed?: boolean }> {
   await store.prepare([quarantine])
-  const flawed = Flawed.safeParse(await store.get(quarantine.name, stream)).data
-  if (!flawed) return { failed: true, lines: [`${stream} is not set aside.`] }
-  const from = Math.max(flawed.revision, 0)
+  const quarantined = Quarantined.safeParse(await store.get(quarantine.name, stream)).data
+  if (!quarantined) return { failed: true, lines: [`${stream} is not set aside.`] }
+  const from = Math.max(quarantined.revision, 0)
   const [record] = await eventStore.readStream(stream, { from, direction: 'forwards', limit: 1 })
-  return { lines: [lineOf(flawed), record ? shownOf(record) : 'Nothing is stored there.'] }
+  return { lines: [lineOf(quarantined), record ? shownOf(record) : 'Nothing is stored there.'] }
 }
 
 /** How many characters of the record are shown. */
@@ -127,7 +127,7 @@ function shownOf(record: LogRecord): string {
  * Releases the stream if all of it can be read and is as recorded; the projector then rebuilds its documents. `line` says what was done; `ok` is
  * false when nothing changed.
  */
-export async function releaseFlawed(
+export async function releaseQuarantined(
   store: Store,
   {
     log,

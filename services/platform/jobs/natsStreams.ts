@@ -56,7 +56,7 @@ export interface Streams {
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
 /** How often a call is tried. Its stream may be removed just after it was created. If that happens again, somebody does it on purpose. */
-const maxAttempts = 2
+const callAttempts = 2
 const retryPauseMs = 1_000
 const readyMs = 2_000
 
@@ -162,7 +162,7 @@ async function ask<T, R = never>(
     ...(expected.refusals ?? []),
     [streamNotFound, () => gone],
   ])
-  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= callAttempts; attempt += 1) {
     await prepare(jetStream)
     const answer = await jetStream.nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
     if (answer !== gone) return answer

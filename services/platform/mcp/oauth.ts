@@ -1,7 +1,7 @@
 /** OAuth 2.1 for remote MCP servers, as MCP's specification of authorization describes it: finds the authorization server, and gets tokens. */
 import * as oauth from 'oauth4webapi'
 import { z } from 'zod'
-import { isInNumbers } from '#platform/credentials/modelKeys.ts'
+import { isPrivateNumeric } from '#platform/credentials/modelKeys.ts'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { jsonOf } from '#platform/json.ts'
 import { McpFault, remoteOf, wholeText, type McpNetwork } from './remoteRequest.ts'
@@ -246,7 +246,7 @@ function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
  */
 function refuseInsecure(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined
-  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isInNumbers(address))) return
+  if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isPrivateNumeric(address))) return
   throw new McpFault('It leads to an address without TLS, where others could read the tokens.')
 }
 

@@ -109,7 +109,7 @@ function renewing(
   const running = new Map<string, Promise<string>>()
 
   /** The stored sign-in. `token` is set if the stored token is still valid and was not refused. Throws when a person has to sign in. */
-  async function present({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
+  async function storedSignIn({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
     const signIn = await kept.read(id, serverId)
     if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
     const { tokens } = signIn
@@ -119,7 +119,7 @@ function renewing(
 
   async function renew(place: Omit<Place, 'of'>, refused?: string): Promise<string> {
     const { id, serverId, name } = place
-    const { signIn, tokens, token } = await present(place, refused)
+    const { signIn, tokens, token } = await storedSignIn(place, refused)
     // Another process renewed the token while this process waited for its turn.
     if (token !== undefined) return token
     /** Stores the renewed tokens, unless a person signed in or out meanwhile. Signing in and out do not wait for a renewal. */
@@ -144,7 +144,7 @@ function renewing(
   }
 
   return async (place, refused) => {
-    const { token } = await present(place, refused)
+    const { token } = await storedSignIn(place, refused)
     if (token !== undefined) return token
     const key = `MCP sign-in ${place.id} ${place.serverId}`
     const renewal = running.get(key) ?? alone(leases, key, () => renew(place, refused))

@@ -29,7 +29,7 @@ export interface Vault {
   /** Everything that is stored, as it is stored, in pages; each entry once, if nothing is changed in the meantime. */
   entries(): AsyncIterable<readonly VaultEntry[]>
   /** Stores entries of another vault with the same master key, in place of those with the same scope and name. */
-  carry(entries: readonly VaultEntry[]): Promise<void>
+  importEntries(entries: readonly VaultEntry[]): Promise<void>
   ready(): Promise<void>
   close(): Promise<void>
 }

@@ -73,8 +73,8 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly names: ReturnType<typeof storedNames>
   readonly replacesFirst: boolean
-  /** Prepared queries by SQL text. All queries are kept, because all texts are from code and there are few of them. */
-  readonly kept: Map<string, Query>
+  /** By SQL text. All queries are kept, because all texts are from code and there are few of them. */
+  readonly preparedQueries: Map<string, Query>
   readonly tables: Map<string, Table & Writes>
   /**
    * The documents that were read or written last, by table and id. Their texts are read from the file each time, but parsed again only after a
@@ -105,7 +105,7 @@ function readStoreIn(
     db,
     names: storedNames(served),
     replacesFirst,
-    kept: new Map(),
+    preparedQueries: new Map(),
     tables: new Map(),
     found: new LRUCache({ maxSize: keptLength }),
     counted: '',
@@ -139,8 +139,9 @@ function readStoreIn(
 }
 
 function prepared(store: SqliteReadStore, sql: string): Query {
-  const statement = store.kept.get(sql) ?? store.db.prepare<readonly SqlValue[], [string, string]>(sql)
-  store.kept.set(sql, statement)
+  const statement =
+    store.preparedQueries.get(sql) ?? store.db.prepare<readonly SqlValue[], [string, string]>(sql)
+  store.preparedQueries.set(sql, statement)
   return statement
 }
 

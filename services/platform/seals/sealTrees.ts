@@ -68,9 +68,9 @@ export type TreesState = z.infer<typeof State>
 export interface SealTrees {
   readonly identity: LogIdentity
   readonly log: TiledTree
-  readonly ends: TiledTree
+  readonly headsTree: TiledTree
   readonly heads: Map<string, StreamHead>
-  /** Streams whose latest event is not in the tree `ends` (the tree over the last events) yet. */
+  /** Streams whose latest event is not in `headsTree` yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
   /** The number of events that the newest seal does not cover, not counting the event that records this seal. */
@@ -102,13 +102,13 @@ export async function openSealTrees(store: TreeStore, identity: LogIdentity): Pr
     // The stream began after the state was stored.
     if (head.ordinal >= state.streams) continue
     trees.heads.set(stream, head)
-    setLeaf(trees.ends, head.ordinal, hashOfHead(stream, head))
+    setLeaf(trees.headsTree, head.ordinal, hashOfHead(stream, head))
   }
   const isWhole =
     edge.every((id) => trees.log.tiles.get(tileName(id))?.length === tileBytes(state.size, id)) &&
     trees.heads.size === state.streams
   if (!isWhole) return clearedTrees(store, identity)
-  settle(sha256, trees.ends)
+  settle(sha256, trees.headsTree)
   trees.last = state.last
   trees.unsealed = state.unsealed
   return trees
@@ -130,7 +130,7 @@ function noTrees(identity: LogIdentity): SealTrees {
   return {
     identity,
     log: emptyTree(),
-    ends: emptyTree(),
+    headsTree: emptyTree(),
     heads: new Map(),
     touched: new Set(),
     last: null,
@@ -163,29 +163,29 @@ export function addRecord(trees: SealTrees, record: LogRecord, hash: string): vo
 /** The roots of both trees after the last added event. */
 export function rootsOf(trees: SealTrees): { readonly log: Hash; readonly heads: Hash } {
   settleTrees(trees)
-  return { log: rootOfTiles(sha256, trees.log), heads: rootOfTiles(sha256, trees.ends) }
+  return { log: rootOfTiles(sha256, trees.log), heads: rootOfTiles(sha256, trees.headsTree) }
 }
 
 function settleTrees(trees: SealTrees): readonly string[] {
   const touched = [...trees.touched]
   for (const stream of touched) {
     const head = trees.heads.get(stream)
-    if (head) setLeaf(trees.ends, head.ordinal, hashOfHead(stream, head))
+    if (head) setLeaf(trees.headsTree, head.ordinal, hashOfHead(stream, head))
   }
   settle(sha256, trees.log)
-  settle(sha256, trees.ends)
+  settle(sha256, trees.headsTree)
   return touched
 }
 
 /** Stores what has changed since the last call. The state is stored last, so that after a crash some work is only repeated. */
 export async function storeTrees(store: Pick<ReadStore, 'apply'>, trees: SealTrees): Promise<void> {
-  const { last, identity, log, ends, heads } = trees
+  const { last, identity, log, headsTree, heads } = trees
   if (last === null) return
   const { position } = last
   const touched = settleTrees(trees)
   const changes: Change[] = [
     ...tileChanges('log', log, position),
-    ...tileChanges('heads', ends, position),
+    ...tileChanges('heads', headsTree, position),
     ...touched.map((stream): Change => {
       const document = { id: stream, ...heads.get(stream) }
       return { kind: 'put', collection: sealHeads.name, document, position }
@@ -206,7 +206,7 @@ export async function storeTrees(store: Pick<ReadStore, 'apply'>, trees: SealTre
   ]
   await store.apply(changes, null)
   log.changed.clear()
-  ends.changed.clear()
+  headsTree.changed.clear()
   for (const stream of touched) trees.touched.delete(stream)
   const edge = new Set(edgeOf(log.size).map(tileName))
   for (const name of log.tiles.keys()) if (!edge.has(name)) log.tiles.delete(name)

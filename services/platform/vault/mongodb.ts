@@ -94,7 +94,7 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
     entries: () => entries(vault),
-    carry: (carried) => carry(vault, carried),
+    importEntries: (imported) => importEntries(vault, imported),
     ready: () => mongo.ready(),
     close: async () => {
       vault.cache.clear()
@@ -212,11 +212,11 @@ async function* pages<T extends { readonly _id: string }>(
   }
 }
 
-async function carry({ mongo, cache }: MongoVault, carried: readonly VaultEntry[]): Promise<void> {
-  const keys = carried.flatMap(({ scope, name, sealed }) =>
+async function importEntries({ mongo, cache }: MongoVault, imported: readonly VaultEntry[]): Promise<void> {
+  const keys = imported.flatMap(({ scope, name, sealed }) =>
     name === null ? [{ _id: scope, wrapped: sealed }] : [],
   )
-  const secrets = carried.flatMap(({ scope, name, sealed }) =>
+  const secrets = imported.flatMap(({ scope, name, sealed }) =>
     name === null ? [] : [{ _id: secretId(scope, name), scope, sealed }],
   )
   const replacing = <T extends { readonly _id: string }>({ _id, ...replacement }: T) => ({
@@ -233,7 +233,7 @@ async function carry({ mongo, cache }: MongoVault, carried: readonly VaultEntry[
       const insert = () => secretsIn(db).insertMany(secrets, unordered)
       await insertOr(insert, () => secretsIn(db).bulkWrite(secrets.map(replacing)))
     }, longMs)
-  for (const { scope } of carried) cache.delete(scope)
+  for (const { scope } of imported) cache.delete(scope)
 }
 
 /** Inserts, which is fastest, or replaces if something is there already. */

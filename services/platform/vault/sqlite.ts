@@ -42,7 +42,7 @@ function statements(db: Sqlite) {
       'SELECT sealed FROM secrets WHERE scope = ? AND name = ?',
     ),
     deleteSecret: db.prepare<[string, string]>('DELETE FROM secrets WHERE scope = ? AND name = ?'),
-    carryKey: db.prepare<[string, Uint8Array | null]>(
+    importKey: db.prepare<[string, Uint8Array | null]>(
       'INSERT INTO keys (scope, wrapped) VALUES (?, ?) ON CONFLICT (scope) DO UPDATE SET wrapped = excluded.wrapped',
     ),
     keysAfter: db.prepare<[string], [string, Uint8Array | null]>(
@@ -96,7 +96,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
     },
     deriveKey: (purpose) => purposeKey(masterKey, purpose),
     entries: () => entries(vault),
-    carry: async (carried) => carry(vault, carried),
+    importEntries: async (imported) => importEntries(vault, imported),
     ready: async () => {
       vault.readKey.get('')
     },
@@ -179,11 +179,11 @@ async function* entries(vault: SqliteVault): AsyncGenerator<readonly VaultEntry[
   }
 }
 
-function carry(vault: SqliteVault, carried: readonly VaultEntry[]): void {
+function importEntries(vault: SqliteVault, imported: readonly VaultEntry[]): void {
   vault.db.transaction(() => {
-    for (const { scope, name, sealed } of carried)
-      if (name === null) vault.carryKey.run(scope, sealed)
+    for (const { scope, name, sealed } of imported)
+      if (name === null) vault.importKey.run(scope, sealed)
       else vault.writeSecret.run(scope, name, sealed)
   })
-  for (const { scope } of carried) vault.cache.delete(scope)
+  for (const { scope } of imported) vault.cache.delete(scope)
 }

@@ -139,7 +139,7 @@ export async function verifyLog(
     const known = digests.values()
     for (const record of events) {
       const hash = await hashIn(eventStore, record)
-      if (isDamaged(record)) checks.setAside(record, hash)
+      if (isDamaged(record)) checks.checkDamaged(record, hash)
       else {
         await checks.check(record, nextOf(known))
         await named?.add(record)
@@ -207,7 +207,7 @@ function logChecks(engines: Pick<LogChecks, 'eventStore' | 'vault'>) {
   }
   return {
     check: (event: StoredEvent, digests: Digests) => check(checks, event, digests),
-    setAside: (record: DamagedRecord, hash: string | undefined) => setAside(checks, record, hash),
+    checkDamaged: (record: DamagedRecord, hash: string | undefined) => checkDamaged(checks, record, hash),
     count: () => checks.count,
     end(sealed: SealReport | undefined, named: BlobChecks | undefined): Verified {
       if (checks.count > 0 && !checks.heads.has(logStream)) note(checks, logStream, null, 'stream_missing')
@@ -234,7 +234,7 @@ function note(checks: LogChecks, stream: string, revision: number | null, wrong:
 }
 
 /** Reports a damaged record. Later records of its stream are still checked, as far as the damaged record's revision and hash are known. */
-function setAside(checks: LogChecks, record: DamagedRecord, hash = ''): void {
+function checkDamaged(checks: LogChecks, record: DamagedRecord, hash = ''): void {
   checks.count += 1
   if (record.position !== '0') checks.begun = true
   const { stream, revision, damage } = record

@@ -5,7 +5,7 @@ import { parseStream } from '#domain/kernel/streams.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { Engines } from '#platform/compose.ts'
 import { goneWith, wantedBy } from '#platform/reads/documents.ts'
-import { putOf, quarantine, type Flawed } from '#platform/eventlog/quarantine.ts'
+import { putOf, quarantine, type Quarantined } from '#platform/eventlog/quarantine.ts'
 import { isOfLaterVersion, UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { isDamaged, matches, type EventFilter, type LogRecord } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
@@ -22,7 +22,7 @@ export interface Fold {
     checkpoint: { projection: string; position: Position } | null,
   ): Promise<void>
   /** Stops folding a stream in quarantine, and marks its documents. `position` is the position up to which the log was folded. */
-  setAside(flawed: Flawed, position: Position): Promise<void>
+  setAside(quarantined: Quarantined, position: Position): Promise<void>
 }
 
 /**
@@ -32,7 +32,7 @@ export interface Fold {
 export const oversized: Collection = { name: 'oversized', indexes: [] }
 
 /** The collections that a fold uses besides the collections of the views. */
-export const besides: readonly Collection[] = [oversized, quarantine]
+export const auxiliaryCollections: readonly Collection[] = [oversized, quarantine]
 
 /** The view with its documents in another collection. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
@@ -47,7 +47,7 @@ interface OpenFold extends FoldEngines {
   /** The documents that are listed in the collection `oversized`, by the names from `markOf`. */
   readonly stale: Set<string>
   /** The names of the streams in quarantine. */
-  readonly flawed: Set<string>
+  readonly quarantined: Set<string>
   /** The last event of each recently folded stream, to check that the next event follows it. */
   readonly heads: LRUCache<string, { readonly revision: number; readonly hash: string }>
 }
@@ -61,13 +61,13 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
     filtered: views.map((view) => ({ view, filter: wantedBy([view]) })),
     wanted: wantedBy(views),
     stale: await idsIn(store, oversized),
-    flawed: await idsIn(store, quarantine),
+    quarantined: await idsIn(store, quarantine),
     heads: new LRUCache({ max: knownHeads }),
   }
   return {
     fold: (stored, checkpoint) => foldBatch(fold, stored, checkpoint),
     async setAside({ id: stream, revision, reason }, position) {
-      fold.flawed.add(stream)
+      fold.quarantined.add(stream)
       const changes = fold.views.map((view) => flawIn(fold, view, { stream, revision, position }, reason, []))
       await store.apply((await Promise.all(changes)).flat(), null)
     },
@@ -94,7 +94,7 @@ async function foldBatch(
   )
   const folded = (await Promise.all(ofViews)).flat()
   const changes = [...folded, ...(await flawsOf(fold, bad, folded))]
-  const together = changes.flatMap((change) => whole(fold, change))
+  const together = changes.flatMap((change) => withMarkRemoved(fold, change))
   // The checkpoint comes last. After a crash before it, the batch is folded again, which changes nothing.
   try {
     await store.apply(together, checkpoint)
@@ -165,7 +165,7 @@ async function changesOf<D extends ViewDocument>(
 }
 
 /** The change and, if the document was in `oversized`, the removal of its entry in `oversized`. */
-function whole(fold: OpenFold, change: Change): readonly Change[] {
+function withMarkRemoved(fold: OpenFold, change: Change): readonly Change[] {
   const mark = markOf(change.collection, idOf(change))
   if (!fold.stale.has(mark)) return [change]
   return [change, { kind: 'remove', collection: oversized.name, id: mark, position: change.position }]
@@ -179,7 +179,7 @@ function applied(fold: OpenFold, changes: readonly Change[]): void {
 /** Applies changes one at a time. A document that is too large is listed in `oversized`, and its stored version stays. */
 async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
-    const together = whole(fold, change)
+    const together = withMarkRemoved(fold, change)
     try {
       await fold.store.apply(together, null)
       applied(fold, together)
@@ -201,7 +201,7 @@ async function withoutBeginning(
 ): Promise<ReadonlyMap<string, UnreadableEvent>> {
   const met = new Map<string, LogRecord>()
   for (const event of stored)
-    if (!fold.heads.has(event.stream) && !fold.flawed.has(event.stream) && !met.has(event.stream))
+    if (!fold.heads.has(event.stream) && !fold.quarantined.has(event.stream) && !met.has(event.stream))
       met.set(event.stream, event)
   const faults = new Map<string, UnreadableEvent>()
   await Promise.all(
@@ -226,7 +226,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   const bad: { readonly event: LogRecord; readonly fault: UnreadableEvent }[] = []
   for (const [index, event] of stored.entries()) {
     const { stream, revision } = event
-    if (fold.flawed.has(stream)) continue
+    if (fold.quarantined.has(stream)) continue
     const result = opened[index]
     const head = fold.heads.get(stream)
     const follows =
@@ -252,7 +252,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
       fold.logger.warn({ stream, revision, type: event.type }, 'skipped an event of a newer version')
     } else {
       fold.logger.error({ err: fault }, 'stream set aside: its events are no longer folded')
-      fold.flawed.add(stream)
+      fold.quarantined.add(stream)
       bad.push({ event, fault })
     }
   }

@@ -16,7 +16,7 @@ import { mainProjection } from '#platform/reads/projected.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, eventLog, UnreadableEvent, type Head } from '#platform/eventlog/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
-import { listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
+import { listQuarantined, releaseQuarantined } from '#platform/eventlog/quarantine.ts'
 import { intact, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import { creating } from '../../../tests/domain/creating.ts'
@@ -504,7 +504,7 @@ describe('an event that cannot be read', () => {
       )
       expect('unreadable' in document).toBe(unreadable !== undefined)
     }
-    expect(await listFlawed(engines.readStore)).toHaveLength(hurt.size)
+    expect(await listQuarantined(engines.readStore)).toHaveLength(hurt.size)
     // Commands go on, but for those of what cannot be read.
     const others = commands(broken.log)
     const rename = { type: 'UpdateTask', title: 'after' } as const
@@ -537,7 +537,7 @@ describe('an event that cannot be read', () => {
     const projector = await startProjector(cut)
     await projectedToTheEnd(engines)
     await projector.stop()
-    expect(await listFlawed(engines.readStore)).toEqual([
+    expect(await listQuarantined(engines.readStore)).toEqual([
       `${stream}  event 4 (TaskUpdated) is the first that is left: those before it were removed from the log`,
     ])
     expect(await engines.readStore.get('tasks', taskId(2))).toMatchObject({ title: 't4' })
@@ -545,7 +545,9 @@ describe('an event that cannot be read', () => {
     await expect(commands(log).execute(task, stream, rename, cause())).rejects.toMatchObject({
       reason: 'truncated',
     })
-    expect(await releaseFlawed(engines.readStore, { ...engines, log }, stream)).toMatchObject({ ok: false })
+    expect(await releaseQuarantined(engines.readStore, { ...engines, log }, stream)).toMatchObject({
+      ok: false,
+    })
   })
 
   test('is taken up again once it was mended, and not before', async () => {
@@ -557,15 +559,15 @@ describe('an event that cannot be read', () => {
     )
     const projector = await startProjector(broken)
     await projectedToTheEnd(engines)
-    const [line] = await listFlawed(engines.readStore)
+    const [line] = await listQuarantined(engines.readStore)
     expect(line).toMatch(/^task-\S+ {2}event 6 \(TaskUpdated\) has content that does not open/)
-    expect(await releaseFlawed(engines.readStore, broken, stream)).toMatchObject({ ok: false })
+    expect(await releaseQuarantined(engines.readStore, broken, stream)).toMatchObject({ ok: false })
     isMended = true
-    expect(await releaseFlawed(engines.readStore, broken, stream)).toMatchObject({ ok: true })
+    expect(await releaseQuarantined(engines.readStore, broken, stream)).toMatchObject({ ok: true })
     await eventually('it is folded anew', async () =>
       isDeepStrictEqual(await stored(engines), await folded(engines)),
     )
-    expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
+    expect(await listQuarantined(engines.readStore)).toEqual(['No stream is set aside.'])
     // It may be hurt again, and is set aside again.
     await projector.stop()
     const rename = { type: 'UpdateTask', title: 'once more' } as const
@@ -577,7 +579,7 @@ describe('an event that cannot be read', () => {
     const second = await startProjector(hurtAgain)
     await projectedToTheEnd(engines)
     await second.stop()
-    expect(await listFlawed(engines.readStore)).toEqual([
+    expect(await listQuarantined(engines.readStore)).toEqual([
       expect.stringContaining(`event ${last} (TaskUpdated)`),
     ])
   })
@@ -589,7 +591,7 @@ describe('an event that cannot be read', () => {
     const before = await startProjector(broken)
     await projectedToTheEnd(engines)
     await before.stop()
-    expect(await listFlawed(engines.readStore)).toEqual([expect.stringContaining(stream)])
+    expect(await listQuarantined(engines.readStore)).toEqual([expect.stringContaining(stream)])
     const { logIdentity } = engines
     const after = await startProjector({
       ...engines,
@@ -599,7 +601,7 @@ describe('an event that cannot be read', () => {
     await eventually('it is folded anew', async () =>
       isDeepStrictEqual(await stored(engines).catch(() => undefined), await folded(engines)),
     )
-    expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
+    expect(await listQuarantined(engines.readStore)).toEqual(['No stream is set aside.'])
     await after.stop()
   })
 
@@ -620,6 +622,6 @@ describe('an event that cannot be read', () => {
     await projector.stop()
     const [document] = Object(await stored(engines)).tasks
     expect(document).not.toHaveProperty('unreadable')
-    expect(await listFlawed(engines.readStore)).toEqual(['No stream is set aside.'])
+    expect(await listQuarantined(engines.readStore)).toEqual(['No stream is set aside.'])
   })
 })

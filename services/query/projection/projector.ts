@@ -9,13 +9,13 @@ import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/registry.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { projectedEvents, wantedBy } from '#platform/reads/documents.ts'
-import { allFlawed, clearQuarantine } from '#platform/eventlog/quarantine.ts'
+import { allQuarantined, clearQuarantine } from '#platform/eventlog/quarantine.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import { intact, type LogRecord, type Subscription } from '#platform/ports/eventStore.ts'
 import { changeCatalog, type Build, type Catalog, type Collection } from '#platform/ports/readStore.ts'
 import { lagBehind } from '#platform/telemetry/projectionProgress.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
-import { besides, openFold, placed, type Fold } from './fold.ts'
+import { auxiliaryCollections, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './generations.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
 
@@ -122,7 +122,7 @@ async function withinLog(projector: Projector, position: Position): Promise<Posi
 /** Subscribes to the log after the position of the live read models, and folds events into the live read models from now on. */
 async function follow(projector: Projector, catalog: Catalog): Promise<void> {
   const live = liveViews(catalog)
-  await projector.readStore.prepare([...besides, ...live.map(collectionOf)])
+  await projector.readStore.prepare([...auxiliaryCollections, ...live.map(collectionOf)])
   projector.fold =
     live.length === 0
       ? null
@@ -159,7 +159,7 @@ async function rebuild(projector: Projector, wanted: Views): Promise<boolean> {
   })
   const collections = placedViews.map(({ collection }) => collection)
   projector.logger.info({ collections }, 'rebuilding read models')
-  await projector.readStore.prepare([...besides, ...placedViews.map(collectionOf)])
+  await projector.readStore.prepare([...auxiliaryCollections, ...placedViews.map(collectionOf)])
   const names = Object.fromEntries(Object.entries(made).map(([collection, { name }]) => [collection, name]))
   const telling = setInterval(() => void reportProgress(projector, made, progress), reportIntervalMs)
   let whole: readonly (Position | null)[]
@@ -337,13 +337,13 @@ async function maintain(projector: Projector): Promise<void> {
 async function noteSetAside(projector: Projector): Promise<void> {
   const { readStore, bus, setAside, tell } = projector
   const before = setAside.size
-  for await (const flawed of allFlawed(readStore)) {
-    if (setAside.get(flawed.id) === flawed.revision) continue
+  for await (const quarantined of allQuarantined(readStore)) {
+    if (setAside.get(quarantined.id) === quarantined.revision) continue
     const { fold, reached } = projector
     if (fold === null || reached === null) return
-    await projector.serialized(() => fold.setAside(flawed, projector.reached ?? reached))
-    setAside.set(flawed.id, flawed.revision)
-    bus.publish('quarantine', { stream: flawed.id })
+    await projector.serialized(() => fold.setAside(quarantined, projector.reached ?? reached))
+    setAside.set(quarantined.id, quarantined.revision)
+    bus.publish('quarantine', { stream: quarantined.id })
   }
   if (setAside.size !== before) tellSetAside(tell, setAside.size)
 }
@@ -359,7 +359,7 @@ function tellSetAside(tell: TellQuarantine, count: number): void {
  */
 async function forgetReleased({ readStore, bus, setAside, tell }: Projector): Promise<void> {
   const listed = new Set<string>()
-  for await (const { id } of allFlawed(readStore)) listed.add(id)
+  for await (const { id } of allQuarantined(readStore)) listed.add(id)
   const released = [...setAside.keys()].filter((stream) => !listed.has(stream))
   setAside.clear()
   if (listed.size === 0) tellSetAside(tell, 0)

@@ -4,7 +4,7 @@ import { views } from '#domain/views/registry.ts'
 import type { Engines } from '#platform/compose.ts'
 import { wantedBy } from '#platform/reads/documents.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import { besides, openFold, placed } from './fold.ts'
+import { auxiliaryCollections, openFold, placed } from './fold.ts'
 
 export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
@@ -85,7 +85,7 @@ async function foldPart(
   const aside = await readStore.aside(index)
   try {
     await aside.prepare([
-      ...besides,
+      ...auxiliaryCollections,
       // The fold needs only the first index, for `goneWith`. The collections to which the documents are copied get all indexes.
       ...made.map(({ collection, indexes, goneWith }) => ({
         name: collection,
@@ -94,7 +94,7 @@ async function foldPart(
     ])
     await foldInto(aside)
     await aside.land(
-      [...made.map(({ collection }) => collection), ...besides.map(({ name }) => name)],
+      [...made.map(({ collection }) => collection), ...auxiliaryCollections.map(({ name }) => name)],
       signal,
     )
   } finally {

@@ -4,7 +4,7 @@ import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
 import type { KeyProvider } from '#domain/agentKeys.ts'
 import type { AgentModel, AgentState } from '#domain/api/server.schema.ts'
 import type { AgentConfig, AgentsConfig } from '#platform/config/agents.ts'
-import { isInNumbers, useOf, type StoredKey } from '#platform/credentials/modelKeys.ts'
+import { isPrivateNumeric, useOf, type StoredKey } from '#platform/credentials/modelKeys.ts'
 import type { Model } from '../model/broker.ts'
 import { modelApis } from '../model/apis.ts'
 import type { Located } from './locate.ts'
@@ -103,7 +103,7 @@ function withKey(
     apiKey: key.value,
     use: useOf(key),
     baseUrl: key.baseUrl ?? baseUrl,
-    isForeign: key.baseUrl !== null && !isInNumbers(key.baseUrl),
+    isForeign: key.baseUrl !== null && !isPrivateNumeric(key.baseUrl),
   } as const
   return { kind: 'broker', model }
 }

@@ -2,7 +2,7 @@
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { CommentQuery, wantedComments } from '../../../../services/codehost/rest/issues.ts'
+import { CommentQuery, matchingItems } from '../../../../services/codehost/rest/issues.ts'
 import { aboutAsked, actorOf } from '../../../../services/codehost/rest/repositories.ts'
 import { bodyAs, numberIn } from '../../../../services/codehost/rest/requests.ts'
 import { answerComments, answered } from '../../../../services/codehost/rest/reviews.ts'
@@ -48,7 +48,7 @@ export function reviewCommentRoutes(router: Router, host: GitHubHost): void {
   router.get(alone, async (ctx) => {
     const about = aboutAsked(ctx, host)
     const query = CommentQuery.parse(ctx.query)
-    await answerComments(ctx, host, about, wantedComments(host.reviews.comments(about.repository), query))
+    await answerComments(ctx, host, about, matchingItems(host.reviews.comments(about.repository), query))
   })
 
   router.get(`${alone}/:id`, async (ctx) => {

@@ -16,7 +16,7 @@ import {
   asked,
   createRepository,
 } from '../../../../services/codehost/rest/repositories.ts'
-import { CommentQuery, wantedComments } from '../../../../services/codehost/rest/issues.ts'
+import { CommentQuery, matchingItems } from '../../../../services/codehost/rest/issues.ts'
 import { answerPage, numberIn } from '../../../../services/codehost/rest/requests.ts'
 import { issueCommentAnswer } from '../../../../services/codehost/rest/reviewResponses.ts'
 import {
@@ -84,7 +84,7 @@ export function otherRoutes(router: Router, host: GitHubHost): void {
 
   router.get(comments, (ctx) => {
     const about = aboutAsked(ctx, host)
-    const found = wantedComments(host.comments.of(about.repository), CommentQuery.parse(ctx.query))
+    const found = matchingItems(host.comments.of(about.repository), CommentQuery.parse(ctx.query))
     answerPage(ctx, about.origin, found, (one) => issueCommentAnswer(about, one))
   })
 
