@@ -11,15 +11,15 @@ export const artifactFolder = '.flightdeck/artifacts'
 
 export const artifactLimits = {
   /** The most files that are kept at the end of a turn. */
-  aTurn: 20,
+  perTurn: 20,
   /** The most files that are kept for a task. */
-  aTask: 200,
+  perTask: 200,
   /** The most bytes of all kept files of a task together: 100 MiB. */
   bytesOfTask: 100 * 1_048_576,
   /** The maximum size of a file: 10 MiB. */
   bytes: 10 * 1_048_576,
   /** The most files and folders in the artifact folder that are looked at. */
-  looked: 1_000,
+  entriesExamined: 1_000,
   nameLength: 200,
 } as const
 

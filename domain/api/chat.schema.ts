@@ -125,8 +125,8 @@ export const MessageDelta = z.object({
 export type MessageDelta = z.infer<typeof MessageDelta>
 
 /** A piece of a message, sent before it is recorded. The recorded deltas and the whole message replace it later. */
-export const MessageWords = MessageDelta.omit({ position: true, version: true })
-export type MessageWords = z.infer<typeof MessageWords>
+export const MessageFragment = MessageDelta.omit({ position: true, version: true })
+export type MessageFragment = z.infer<typeof MessageFragment>
 
 const params = z.object({ taskId: TaskId })
 /** A page of a history, oldest first. `before` requests the page that ends before a position; without it, the latest page is returned. */

@@ -9,7 +9,7 @@ import {
   CommandStatus,
   type ChatMessage,
   type MessageDelta,
-  type MessageWords,
+  type MessageFragment,
   type TerminalOutput,
 } from './chat.schema.ts'
 import { ShownQuestion } from './questions.schema.ts'
@@ -93,9 +93,9 @@ export interface ServerEvents {
    */
   chat_message: (message: ChatMessage & Caused) => void
   /** Pieces of a message while the agent writes it, sent at once. They are not in the log, and pieces that a viewer misses are not sent again. */
-  chat_message_words: (words: MessageWords) => void
+  chat_message_words: (words: MessageFragment) => void
   /** Like `chat_message_words`, for a thought. `messageId` is the id of the entry that the command log gets once the thought is complete. */
-  thought_words: (words: MessageWords) => void
+  thought_words: (words: MessageFragment) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
   task_status_changed: (change: TaskStatusChanged) => void

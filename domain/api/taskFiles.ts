@@ -10,7 +10,7 @@ export const taskFileLimits = {
   /** The most entries of a folder that are listed. */
   entries: 1_000,
   /** The most UTF-16 code units of a shown text. */
-  textBytes: 512 * 1_024,
+  textLength: 512 * 1_024,
   /** The most bytes of an image that is shown. */
   imageBytes: 10_000_000,
   /** The most bytes of a file that can be downloaded. */

@@ -54,7 +54,7 @@ interface Reading {
   /** How many commits the branch was ahead of the base in the last `WorkspaceChanged`. */
   ahead: number
   /** How many commits tool calls have reported since the last `WorkspaceChanged`. */
-  told: number
+  commitsReported: number
   /** The last changes that were recorded while no agent was writing. */
   changes: Changes | null
 }
@@ -70,7 +70,7 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
     agent: '',
     preparing: null,
     ahead: 0,
-    told: 0,
+    commitsReported: 0,
     changes: null,
   }
   for (const event of events) read(reading, event)
@@ -256,7 +256,7 @@ function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
   tool.draft.rows[tool.at] = withToolEnd(row, event)
   if (row.kind !== 'command' || !event.data.ok) return
   for (const commit of commitsIn(row.targets[0] ?? '', event.content?.output ?? '')) {
-    reading.told += 1
+    reading.commitsReported += 1
     const sentence = `Commit ${commit.id} “${commit.subject}”`
     tool.draft.rows.push({ ...plainRow(event), kind: 'commit', sentence, begun: sentence, who: row.who })
   }
@@ -296,9 +296,9 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
 
 /** Adds a row for new commits on the branch that no tool call reported. */
 function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
-  const more = event.data.ahead - reading.ahead - reading.told
+  const more = event.data.ahead - reading.ahead - reading.commitsReported
   reading.ahead = event.data.ahead
-  reading.told = 0
+  reading.commitsReported = 0
   if (more <= 0) return
   const draft = current(reading) ?? open(reading, event)
   const sentence = more === 1 ? 'Made a commit' : `Made ${more} commits`

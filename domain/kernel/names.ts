@@ -21,7 +21,7 @@ export function isBranchName(name: string): boolean {
 }
 
 /** The model that our client sends when the person chose none. Agents without it use their default. */
-export const defaultModel = 'o4-mini'
+export const noChosenModel = 'o4-mini'
 
 /** The maximum length of a model's name, in characters. */
 export const longestModelName = 200

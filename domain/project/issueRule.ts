@@ -13,15 +13,15 @@ export const defaultIssueRule: IssueRule = { on: false, label: 'flightdeck', men
 export const issueLimits = {
   labelLength: 50,
   /** The most tasks that are created from a project's issues per hour and per day. Further issues wait. */
-  anHour: 5,
-  aDay: 20,
+  perHour: 5,
+  perDay: 20,
   /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
    * How many issues that did not become tasks a project remembers: at most this many that wait for something other than the limit per hour or day,
    * and at most this many that do not wait. Issues that wait for that limit are all remembered.
    */
-  passed: 200,
+  passedOver: 200,
   /** The most issues that wait for the limit per hour or day. Further issues are read only when fewer wait. */
   waiting: 200,
 } as const
@@ -54,13 +54,13 @@ export const issuePasses = [
 export type IssuePass = (typeof issuePasses)[number]
 
 const limits: readonly IssuePass[] = ['hour', 'day']
-const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
+const selfResolving: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
 
 /** Whether the issue waits for the limit per hour or day, and becomes a task afterwards. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
 
 /** Whether the reason may disappear without any activity on the issue. Issues with such a reason are decided again from time to time. */
-export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
+export const mayResolveItself = (pass: IssuePass): boolean => selfResolving.includes(pass)
 
 /**
  * Why an accepted issue did not become a task.

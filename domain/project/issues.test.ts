@@ -145,7 +145,7 @@ describe('who asks and cannot be asked about now', () => {
       .when(consider({ asks: [{ ...asked, standing: 'unknown' }, unasked] }))
       .thenNothing())
   test('lets it wait for a limit, and go on waiting', () => {
-    const full = Array.from({ length: issueLimits.anHour }, (_, n) => taken(n + 10))
+    const full = Array.from({ length: issueLimits.perHour }, (_, n) => taken(n + 10))
     given(projectDecider, ruled, ...full)
       .when(consider({ asks: [asked, unasked] }))
       .then([passed('hour')])
@@ -199,26 +199,26 @@ describe('an issue that waits', () => {
     expect(['1', '2'].map((id) => isWaiting(issues, id))).toEqual([true, false])
   })
   test('for a limit is not forgotten, however many there are', () => {
-    const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) =>
+    const many = Array.from({ length: issueLimits.passedOver + 50 }, (_, n) =>
       passed(n < 25 ? 'hour' : 'edited', n),
     )
     const state = stateAfter(projectDecider, [...ruled, ...many])
-    const kept = state.kind === 'project' ? [...state.issues.passed.values()] : []
+    const kept = state.kind === 'project' ? [...state.issues.passedOver.values()] : []
     expect(kept.filter(({ reason }) => reason === 'hour')).toHaveLength(25)
-    expect(kept.filter(({ reason }) => reason === 'edited')).toHaveLength(issueLimits.passed)
+    expect(kept.filter(({ reason }) => reason === 'edited')).toHaveLength(issueLimits.passedOver)
   })
   test('for an account is not forgotten for those that wait for nothing, however many there are', () => {
-    const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) => passed('unsure', n + 3))
+    const many = Array.from({ length: issueLimits.passedOver + 50 }, (_, n) => passed('unsure', n + 3))
     const waiting = [passed('not_known'), passed('not_known', 2), passed('unsure', 2)]
     const state = stateAfter(projectDecider, [...ruled, ...waiting, ...many])
-    const kept = state.kind === 'project' ? state.issues.passed : new Map()
+    const kept = state.kind === 'project' ? state.issues.passedOver : new Map()
     expect(['1', '2'].map((id) => kept.has(id))).toEqual([true, true])
-    expect(kept.size).toBe(issueLimits.passed + 2)
+    expect(kept.size).toBe(issueLimits.passedOver + 2)
   })
   test('for an account is one of two hundred, the latest', () => {
-    const many = Array.from({ length: issueLimits.passed + 5 }, (_, n) => passed('not_known', n))
+    const many = Array.from({ length: issueLimits.passedOver + 5 }, (_, n) => passed('not_known', n))
     const state = stateAfter(projectDecider, [...ruled, ...many])
-    const kept = state.kind === 'project' ? [...state.issues.passed.keys()] : []
+    const kept = state.kind === 'project' ? [...state.issues.passedOver.keys()] : []
     expect(kept).toEqual(many.slice(5).map(({ content }) => content.issueId))
   })
 })
@@ -338,18 +338,18 @@ describe('what was read', () => {
 describe('limits', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => taken(index + 1))
   test('an hour has so many tasks of issues, and the next waits', () => {
-    given(projectDecider, ruled, many(issueLimits.anHour))
+    given(projectDecider, ruled, many(issueLimits.perHour))
       .when(consider({}, 99))
       .then([passed('hour', 99)])
-    given(projectDecider, ruled, many(issueLimits.anHour - 1))
+    given(projectDecider, ruled, many(issueLimits.perHour - 1))
       .when(consider({}, 99))
       .then([taken(99)])
-    given(projectDecider, ruled, many(issueLimits.anHour), passed('hour', 99))
+    given(projectDecider, ruled, many(issueLimits.perHour), passed('hour', 99))
       .when(consider({ now: at(3_601) }, 99))
       .then([taken(99)])
   })
   test('a day has so many', () =>
-    given(projectDecider, ruled, many(issueLimits.aDay))
+    given(projectDecider, ruled, many(issueLimits.perDay))
       .when(consider({ now: at(3_601) }, 99))
       .then([passed('day', 99)]))
 })
@@ -406,7 +406,7 @@ test('whatever is read in whatever order, an issue is taken once, and never for 
       expect(wrong).toEqual([])
       const all = past.flatMap((event) => (event.type === 'ProjectIssueTaken' ? [event.content.issueId] : []))
       expect(new Set(all).size).toBe(all.length)
-      expect(all.length).toBeLessThanOrEqual(issueLimits.anHour)
+      expect(all.length).toBeLessThanOrEqual(issueLimits.perHour)
     }),
     { numRuns: 50 },
   )

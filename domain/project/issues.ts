@@ -53,7 +53,7 @@ export interface RuleSince {
   readonly mentions: string | null
 }
 
-export interface PassedIssue {
+export interface PassedOverIssue {
   readonly reason: IssuePass
   /** Whether the issue may become a task without further activity on it. */
   readonly isWaiting: boolean
@@ -65,8 +65,8 @@ export interface ProjectIssues {
   readonly since: RuleSince
   /** The accepted issues, by the code host's id of the issue. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** Issues that did not become tasks, by the code host's id of the issue. `issueLimits.passed` says how many are kept. */
-  readonly passed: ReadonlyMap<string, PassedIssue>
+  /** Issues that did not become tasks, by the code host's id of the issue. `issueLimits.passedOver` says how many are kept. */
+  readonly passedOver: ReadonlyMap<string, PassedOverIssue>
   /** The time up to which changed issues were read, by the code host's clock, in ISO 8601; `null` before a time is recorded. */
   readonly readUpTo: string | null
   /** The code of the fault that prevents reading the issues; `null` while they can be read. */
@@ -77,7 +77,7 @@ export const noIssues: ProjectIssues = {
   rule: defaultIssueRule,
   since: { on: null, label: null, mentions: null },
   taken: new Map(),
-  passed: new Map(),
+  passedOver: new Map(),
   readUpTo: null,
   unread: null,
 }
@@ -171,7 +171,7 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
       return taken.settledAt !== null ? [] : [ProjectIssueSettled.of({ taskId, failure }, { reason })]
     }
     case 'WithdrawIssue': {
-      const passed = issues.passed.get(command.issueId)
+      const passed = issues.passedOver.get(command.issueId)
       return passed && isWaiting(issues, command.issueId)
         ? [ProjectIssuePassed.of({ reason: 'withdrawn' }, passed.words)]
         : []
@@ -237,7 +237,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   // While it is unknown whether a requesting person may use this server, only limits are recorded. Any other reason may turn out to be wrong.
   const mayChange = permitted.some(({ standing }) => standing === 'unasked')
   if (mayChange && (reason === null || !isLimit(reason))) return []
-  if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
+  if (reason === null || issues.passedOver.get(issueId)?.reason === reason) return []
   const { nodeId: _nodeId, ...words } = issue
   return [ProjectIssuePassed.of({ reason }, words)]
 }
@@ -273,8 +273,8 @@ export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string
 function limitAt({ taken }: ProjectIssues, now: string): 'hour' | 'day' | null {
   const within = (ms: number) =>
     [...taken.values()].filter(({ at }) => Date.parse(at) > Date.parse(now) - ms).length
-  if (within(24 * hourMs) >= issueLimits.aDay) return 'day'
-  return within(hourMs) >= issueLimits.anHour ? 'hour' : null
+  if (within(24 * hourMs) >= issueLimits.perDay) return 'day'
+  return within(hourMs) >= issueLimits.perHour ? 'hour' : null
 }
 
 export const hasRoom = (issues: ProjectIssues, now: string): boolean => limitAt(issues, now) === null
@@ -303,8 +303,8 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
 }
 
 /** Whether the issue is not a task yet, but may still become a task without further activity on it. */
-export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
-  passed.get(issueId)?.isWaiting === true
+export const isWaiting = ({ passedOver }: Pick<ProjectIssues, 'passedOver'>, issueId: string): boolean =>
+  passedOver.get(issueId)?.isWaiting === true
 
 /** Whether an issue was accepted because of the rule's current label. */
 export function isByLabel(

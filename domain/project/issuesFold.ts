@@ -1,8 +1,8 @@
 /** Folds events about issues into the state of a project. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { ProjectIssueEvent } from './events.ts'
-import { isLimit, issueLimits, mayPassAway, type IssueRule } from './issueRule.ts'
-import { beforeGrace, failedAtOf, isWaiting, type PassedIssue, type ProjectIssues } from './issues.ts'
+import { isLimit, issueLimits, mayResolveItself, type IssueRule } from './issueRule.ts'
+import { beforeGrace, failedAtOf, isWaiting, type PassedOverIssue, type ProjectIssues } from './issues.ts'
 
 export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssueEvent>): ProjectIssues {
   switch (event.type) {
@@ -20,7 +20,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       return {
         ...before,
         taken: new Map([...before.taken, [issueId, taken]]),
-        passed: new Map([...before.passed].filter(([id]) => id !== issueId)),
+        passedOver: new Map([...before.passedOver].filter(([id]) => id !== issueId)),
       }
     }
     case 'ProjectIssueSettled': {
@@ -34,11 +34,15 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       const { content } = event
       if (content === null) return before
       const { reason } = event.data
-      const others = [...before.passed].filter(([id]) => id !== content.issueId)
+      const others = [...before.passedOver].filter(([id]) => id !== content.issueId)
       // Only activity on the issue can end `unsure`, so it makes no issue wait. An issue that already waits keeps waiting.
       const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
-      const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
-      return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
+      const passedOver = {
+        reason,
+        isWaiting: isLimit(reason) || mayResolveItself(reason) || waitsOn,
+        words: content,
+      }
+      return { ...before, passedOver: bounded([...others, [content.issueId, passedOver]]) }
     }
     case 'ProjectIssuesRead':
       return { ...before, readUpTo: event.content?.upTo ?? before.readUpTo, unread: null }
@@ -68,13 +72,15 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
 }
 
 /**
- * Keeps all issues that wait for the limit per hour or day, the latest `issueLimits.passed` that wait for something else, and the latest
- * `issueLimits.passed` that do not wait.
+ * Keeps all issues that wait for the limit per hour or day, the latest `issueLimits.passedOver` that wait for something else, and the latest
+ * `issueLimits.passedOver` that do not wait.
  */
-function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
+function bounded(
+  passed: readonly (readonly [string, PassedOverIssue])[],
+): ReadonlyMap<string, PassedOverIssue> {
   const others = passed.filter(([, { reason }]) => !isLimit(reason))
   const latest = [true, false].flatMap((waits) =>
-    others.filter(([, one]) => one.isWaiting === waits).slice(-issueLimits.passed),
+    others.filter(([, one]) => one.isWaiting === waits).slice(-issueLimits.passedOver),
   )
   const kept = new Set(latest.map(([id]) => id))
   return new Map(passed.filter(([id, { reason }]) => isLimit(reason) || kept.has(id)))

@@ -3,7 +3,7 @@ import type { RecordedOf } from '../kernel/event.ts'
 import { noArtifacts, withArtifact } from './artifactState.ts'
 import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp } from './codeHost/cleanUpState.ts'
 import {
-  cameToNothing,
+  failedIn,
   doneBy,
   isOfFeedback,
   noFeedback,
@@ -238,7 +238,7 @@ function executionEnded(
     const feedback = doneBy(task.feedback, executionId, hasChanged)
     return { ...ended(task, 'completed'), feedback, updateOwed: task.updateOwed || isOwed }
   }
-  const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
+  const feedback = failedIn(task.feedback, { executionId, messageId }, hasChanged)
   if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
   // The message of a cancelled execution leaves the queue, even if the execution never started. A retry can still run it.
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }

@@ -148,8 +148,8 @@ const marker = /<!--\s*flightdeck:/i
 /** Whether a comment contains our marker. Our own comments are never feedback. */
 export const isMarked = (body: string): boolean => marker.test(body)
 
-/** Whether the comment is our reply to the feedback `id`. */
-export const answers = (body: string, id: string): boolean => body.includes(markerOf(id))
+/** Whether the comment is ours, about the feedback or task `id`. */
+export const hasMarkerOf = (body: string, id: string): boolean => body.includes(markerOf(id))
 
 /** Breaks up mentions, so that no text of an agent notifies anybody. */
 export const withoutMentions = (text: string): string => text.replaceAll('@', '@\u200B')

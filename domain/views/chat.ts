@@ -120,7 +120,7 @@ export const chatView: View<MessageDocument> = {
       case 'ExecutionCompleted':
       case 'ExecutionFailed':
       case 'ExecutionCancelled':
-        return message && { ...message, ...faredIn(event, message) }
+        return message && { ...message, ...executionFieldsAfter(event, message) }
       case 'CommandOutputRecorded': {
         const response = event.content?.output ?? null
         return message && { ...message, response, updatedAt: event.at, version: event.revision }
@@ -193,11 +193,11 @@ function unaskedWords(content: { readonly said: string } | null): string | null 
 }
 
 /** The fields of an execution's message that the event changes: its status and, for a finished command, its response. */
-export function faredIn(
+export function executionFieldsAfter(
   event: RecordedOf<ExecutionEvent>,
   { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
 ) {
-  const status = fateOf(event, isCommand)
+  const status = statusAfter(event, isCommand)
   const isOver = isCommand && event.type !== 'ExecutionStarted'
   return {
     status,
@@ -228,7 +228,7 @@ export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }
 
-function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running' | EndStatus {
+function statusAfter(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running' | EndStatus {
   return event.type === 'ExecutionStarted' ? 'running' : outcomeOf(event, isCommand)
 }
 

@@ -94,7 +94,7 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
 const renewalIntervalMs = 300_000
 const maxRefusals = 1_000
 /** An installation whose tokens were refused `times` in a row, with new tokens each time, is not used for `restMs`. */
-const inVain = { times: 3, restMs: 3_600_000 }
+const refusalLimit = { times: 3, restMs: 3_600_000 }
 
 /** Refusals of an installation's tokens: `times` in a row, each of them after new tokens were requested. */
 interface Refusal {
@@ -119,13 +119,14 @@ export function readAccess(deps: AccessDeps): TokenFor {
   function refuse(id: string): void {
     const [at, last] = [now(), refusals.get(id)]
     if (last && at - last.at < renewalIntervalMs) return
-    const isInRow = last?.isRenewed === true && last.times < inVain.times && at - last.at < inVain.restMs
+    const isInRow =
+      last?.isRenewed === true && last.times < refusalLimit.times && at - last.at < refusalLimit.restMs
     refusals.set(id, { at, times: isInRow ? last.times + 1 : 1, isRenewed: false })
     installations.forget()
   }
-  const isInVain = (id: string): boolean => {
+  const isResting = (id: string): boolean => {
     const last = refusals.get(id)
-    return last !== undefined && last.times >= inVain.times && now() - last.at < inVain.restMs
+    return last !== undefined && last.times >= refusalLimit.times && now() - last.at < refusalLimit.restMs
   }
   async function ask(repository: InstalledRepository): Promise<RepositoryToken> {
     const refusal = refusals.get(repository.id)
@@ -140,7 +141,7 @@ export function readAccess(deps: AccessDeps): TokenFor {
   async function choose(of: Read): Promise<ReadAccess> {
     const { ownerId, repositoryId, repositoryOwner = null } = of
     const own = ownOf(ownerId)
-    if (repositoryId === null || repositoryOwner === null || isInVain(repositoryId)) return own
+    if (repositoryId === null || repositoryOwner === null || isResting(repositoryId)) return own
     const repository = { id: repositoryId, owner: repositoryOwner }
     const found = await ask(repository).catch(unlessOfHost)
     if (found instanceof Fault) return keyRefused(found, own, () => choose(of))

@@ -209,7 +209,7 @@ describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
       const issue = { issueId: `x${n}`, nodeId: `I_${n}`, ...named }
       return onProject({ type: 'ConsiderIssue', issue, ...judged, taskId: randomUUID(), now: at })
     }
-    for (let n = 0; n < issueLimits.anHour + issueLimits.waiting; n += 1) await consider(n)
+    for (let n = 0; n < issueLimits.perHour + issueLimits.waiting; n += 1) await consider(n)
     const { state } = await here.engines.commands.load(projectDecider, projectStream(projectId(1)))
     if (state.kind !== 'project') throw new Error('The project is gone.')
     for (const { taskId } of state.issues.taken.values())
@@ -239,7 +239,7 @@ async function fillHour(): Promise<void> {
   const who = { author: { id: '1001', login: 'ada' }, right: 'admin', standing: 'known' } as const
   const ask = { trigger: 'label', at, commentId: null, textHash: 'h', ...who } as const
   const judged = { asks: [ask], isCut: false, editedAt: null, ownerMayWrite: true, isElsewhere: false }
-  for (let n = 0; n < issueLimits.anHour; n += 1) {
+  for (let n = 0; n < issueLimits.perHour; n += 1) {
     const taskId = randomUUID()
     const named = { number: 10_000 + n, title: 'Old', url: 'https://a.example' }
     const issue = { issueId: `x${n}`, nodeId: `I_${n}`, ...named }
@@ -268,7 +268,7 @@ test('of issues that wait for an account each has its turn, however many there a
 describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
   test('of issues that wait for room each is looked at in turn, too', async () => {
     const all: number[] = []
-    for (let n = 0; n < issueLimits.anHour; n += 1) all.push(await issueBy('ada'))
+    for (let n = 0; n < issueLimits.perHour; n += 1) all.push(await issueBy('ada'))
     for (const number of all) await label('ada', number)
     const asked = new Set<number>()
     const issue: CodeHost['issue'] = async (token, repository, number) => {

@@ -12,7 +12,7 @@ import {
   getCommands,
   getTerminal,
   MessageDelta,
-  MessageWords,
+  MessageFragment,
   sendMessage,
   TerminalOutput,
 } from '#domain/api/chat.schema.ts'
@@ -386,8 +386,8 @@ describe('a task', () => {
     const schemas = {
       terminal_output: TerminalOutput,
       chat_message: ChatMessage,
-      chat_message_words: MessageWords,
-      thought_words: MessageWords,
+      chat_message_words: MessageFragment,
+      thought_words: MessageFragment,
       chat_message_delta: MessageDelta,
       chat_message_status_changed: ChatMessageStatusChanged,
       task_status_changed: TaskStatusChanged,

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fenced, followUpOf, type FollowedUp } from './feedbackMessage.ts'
 import { feedbackLimits } from './feedbackRule.ts'
-import { answers, isMarked, markerOf, visibleText } from '../visibleText.ts'
+import { hasMarkerOf, isMarked, markerOf, visibleText } from '../visibleText.ts'
 
 const review: FollowedUp = {
   kind: 'review',
@@ -238,7 +238,7 @@ test('a review of more comments than are quoted says how many there are, and whe
 test('our own comments are known by their marker', () => {
   const answer = `Done.\n\n${markerOf('a-1')}`
   expect(isMarked(answer)).toBe(true)
-  expect(answers(answer, 'a-1')).toBe(true)
-  expect(answers(answer, 'a-2')).toBe(false)
+  expect(hasMarkerOf(answer, 'a-1')).toBe(true)
+  expect(hasMarkerOf(answer, 'a-2')).toBe(false)
   expect(isMarked('Done.')).toBe(false)
 })

@@ -169,7 +169,7 @@ export function doneBy(before: TaskFeedback, executionId: string, hasChanged: bo
 }
 
 /** Records that a turn failed or was cancelled, so that its feedback may be sent again. */
-export function cameToNothing(
+export function failedIn(
   before: TaskFeedback,
   { executionId, messageId }: { readonly executionId: string; readonly messageId: string },
   hasChanged: boolean,

@@ -44,7 +44,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     if (!named)
       throw new Fault('invalid_input', 'This is not the address of a repository on GitHub.', 'repoUrl')
     const repository = await reach(named, user.id, services).catch((fault: unknown) => {
-      throw ofAddress(fault)
+      throw asFaultOfRepoUrl(fault)
     })
     // Requests of one person run one after the other, so that a second request for the same repository sees the first project.
     const answer = await services.serialized(user.id, async () => {
@@ -205,7 +205,7 @@ async function reach(
 }
 
 /** Turns a fault about the repository into a fault that names the field `repoUrl`. */
-function ofAddress(thrown: unknown): unknown {
+function asFaultOfRepoUrl(thrown: unknown): unknown {
   const isOfRepository =
     thrown instanceof CodeHostFault && (thrown.kind === 'not_found' || thrown.kind === 'forbidden')
   return isOfRepository ? faultOfHost(thrown, 'repoUrl') : thrown

@@ -11,17 +11,17 @@ export type Rate = (name: string) => Promise<void>
 
 const windowSeconds = 60
 
-/** Allows `aMinute` requests a minute. Each gateway counts its own requests. `null` means no limit. */
-export function rate(aMinute: number | null): Rate {
-  if (aMinute === null) return async () => undefined
-  const limiter = new RateLimiterMemory({ points: aMinute, duration: windowSeconds })
+/** Allows `requestsAMinute` requests a minute. Each gateway counts its own requests. `null` means no limit. */
+export function rate(requestsAMinute: number | null): Rate {
+  if (requestsAMinute === null) return async () => undefined
+  const limiter = new RateLimiterMemory({ points: requestsAMinute, duration: windowSeconds })
   return async (name) => {
     try {
       await limiter.consume(name)
     } catch (thrown) {
       if (!(thrown instanceof RateLimiterRes)) throw thrown
       const seconds = Math.ceil(thrown.msBeforeNext / 1_000)
-      const sentence = `Too many requests: more than ${aMinute} in a minute. Try again in ${seconds} s.`
+      const sentence = `Too many requests: more than ${requestsAMinute} in a minute. Try again in ${seconds} s.`
       throw new Fault('rate_limited', sentence, undefined, { retryAfterSeconds: seconds })
     }
   }

@@ -9,7 +9,7 @@ import type { Documents } from '#platform/reads/documents.ts'
 import type { Around, ExecutionEvent } from './socketMessages.ts'
 
 /** The data for socket messages that is neither in the event nor in its task. */
-export type EventContext = Pick<Around, 'isCommand' | 'edited' | 'ended' | 'question'>
+export type EventContext = Pick<Around, 'isCommand' | 'changedMessage' | 'endedCommand' | 'question'>
 export const noContext: EventContext = { isCommand: false }
 
 type Reads = Pick<Documents, 'asOf'>
@@ -34,13 +34,16 @@ export async function contextOf(
   taskId: string,
 ): Promise<EventContext> {
   if (event.type === 'MessageEdited') {
-    return { isCommand: false, edited: await messageAsOf(documents, event, taskId, event.data.messageId) }
+    return {
+      isCommand: false,
+      changedMessage: await messageAsOf(documents, event, taskId, event.data.messageId),
+    }
   }
   if (event.type === 'MessageWithdrawn') {
     const before = { position: event.position, stream: event.stream, revision: event.revision - 1 }
     return {
       isCommand: false,
-      edited: await messageAsOf(documents, { ...event, ...before }, taskId, event.data.messageId),
+      changedMessage: await messageAsOf(documents, { ...event, ...before }, taskId, event.data.messageId),
     }
   }
   if (
@@ -57,7 +60,7 @@ export async function contextOf(
   }
   const isCommand = await isOfCommand(documents, event, task, taskId)
   if (!isCommand || !isExecutionEvent(event) || event.type === 'ExecutionStarted') return { isCommand }
-  return { isCommand, ended: await messageAsOf(documents, event, taskId, event.data.messageId) }
+  return { isCommand, endedCommand: await messageAsOf(documents, event, taskId, event.data.messageId) }
 }
 
 function messageAsOf(documents: Reads, event: AnyRecorded, taskId: string, messageId: string) {

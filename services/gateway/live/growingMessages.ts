@@ -1,7 +1,7 @@
 /**
  * Messages that agents are writing, for viewers that know only `chat_message`. Each time more is written, such a viewer gets the whole text so far.
  */
-import type { ChatMessage, MessageWords } from '#domain/api/chat.schema.ts'
+import type { ChatMessage, MessageFragment } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatMessageOf, postedAt } from '#domain/views/chat.ts'
@@ -17,7 +17,7 @@ export interface GrowingMessage {
 
 export interface GrowingMessages {
   /** Adds a piece of a message. Returns the message with its text so far if it should be sent now. */
-  add(piece: Omit<MessageWords, 'taskId'>): GrowingMessage | undefined
+  add(piece: Omit<MessageFragment, 'taskId'>): GrowingMessage | undefined
   /** Called when a message is complete: late pieces of it are ignored. */
   complete(messageId: string): void
   /** Called when an execution has ended. Removes and returns its messages that were not completed. */

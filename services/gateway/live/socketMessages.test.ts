@@ -58,7 +58,7 @@ function saidOf(
   history: readonly TaskEvent[],
   event: TaskEvent,
   isCommand = false,
-  edited?: MessageDocument,
+  changedMessage?: MessageDocument,
 ) {
   const before = history
     .map((past, revision) => recorded(past, { revision, stream }) as AnyRecorded)
@@ -71,7 +71,7 @@ function saidOf(
     before,
     after: tasksView.evolve(before, next, taskId(1)),
     isCommand,
-    edited,
+    changedMessage,
   })
 }
 const printed = (event: TerminalEvent) => {

@@ -1,7 +1,7 @@
 /** Turns recorded events into the socket messages of the product specification. Has no side effects. */
 import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { taskEvents } from '#domain/task/events.ts'
-import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
+import { chatMessageOf, chatView, executionFieldsAfter, type MessageDocument } from '#domain/views/chat.ts'
 import type { AddressOf } from '#domain/views/images.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { shownQuestion, type QuestionDocument } from '#domain/views/questions.ts'
@@ -19,12 +19,10 @@ export interface Around {
   readonly after: TaskDocument | undefined
   /** Whether the event belongs to an execution that runs a command. */
   readonly isCommand: boolean
-  /**
-   * `edited`: the message that the event edited, or the message that it withdrew, as it was before. `ended`: the message of the command that the
-   * event ended, as it is afterwards.
-   */
-  readonly edited?: MessageDocument | undefined
-  readonly ended?: MessageDocument | undefined
+  /** The message that the event edited, or the message that it withdrew, as it was before. */
+  readonly changedMessage?: MessageDocument | undefined
+  /** The message of the command that the event ended, as it is afterwards. */
+  readonly endedCommand?: MessageDocument | undefined
   /** The question that the event is about, as it is after the event. */
   readonly question?: QuestionDocument | undefined
 }
@@ -32,7 +30,7 @@ export interface Around {
 /** The messages for an event; `addressOf` makes the addresses of a message's images. */
 export function socketMessagesOf(
   event: AnyRecorded,
-  { before, after, isCommand, edited, ended, question }: Around,
+  { before, after, isCommand, changedMessage, endedCommand, question }: Around,
   addressOf: AddressOf,
 ): SocketMessage[] {
   switch (event.type) {
@@ -57,10 +55,12 @@ export function socketMessagesOf(
       return message && after ? [messageSaying(message, event, after, addressOf)] : []
     }
     case 'MessageEdited':
-      return edited && after ? [messageSaying(edited, event, after, addressOf)] : [['task_event', event]]
+      return changedMessage && after
+        ? [messageSaying(changedMessage, event, after, addressOf)]
+        : [['task_event', event]]
     case 'MessageWithdrawn':
-      return edited && after
-        ? [messageSaying({ ...edited, isVisible: false }, event, after, addressOf)]
+      return changedMessage && after
+        ? [messageSaying({ ...changedMessage, isVisible: false }, event, after, addressOf)]
         : [['task_event', event]]
     case 'ExecutionStarted':
     case 'ExecutionCompleted':
@@ -68,7 +68,7 @@ export function socketMessagesOf(
     case 'ExecutionCancelled':
       return [
         ['task_event', event],
-        ...faring(event, after, { isCommand, response: ended?.response ?? null }),
+        ...executionSayings(event, after, { isCommand, response: endedCommand?.response ?? null }),
         ...statusSayings(event, before, after),
       ]
     case 'QuestionAsked':
@@ -111,15 +111,15 @@ function questionSaying(
   return [questionChanges[event.type], change]
 }
 
-export type ExecutionEvent = Parameters<typeof faredIn>[0]
+export type ExecutionEvent = Parameters<typeof executionFieldsAfter>[0]
 
-function faring(
+function executionSayings(
   event: ExecutionEvent,
   task: TaskDocument | undefined,
   { isCommand, response: known }: Pick<MessageDocument, 'isCommand' | 'response'>,
 ): SocketMessage[] {
   if (!task) return []
-  const { status, commandStatus, response: end } = faredIn(event, { isCommand, response: null })
+  const { status, commandStatus, response: end } = executionFieldsAfter(event, { isCommand, response: null })
   const response = status === 'running' ? null : (known ?? end)
   const { messageId, executionId } = event.data
   const about = { taskId: task.id, messageId, ...placeOf(event) }

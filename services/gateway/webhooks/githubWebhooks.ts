@@ -17,7 +17,7 @@ import { hintOf, deliveryRecorder, type RecordingDeps } from './recordDelivery.t
 /** The size limit of GitHub's deliveries. */
 export const maxWebhookBytes = 25 * 1_024 * 1_024
 /** The maximum number of requests per minute from one address. A burst of 10,000 deliveries must pass, wherever it comes from. */
-const aMinute = 30_000
+const requestsAMinute = 30_000
 /**
  * The maximum number of bytes per minute from one address in requests with a wrong signature. Beyond that, only large bodies are refused, because the
  * address may be a proxy through which real deliveries come too.
@@ -38,7 +38,7 @@ export function githubWebhooks(
 ): Middleware {
   const verifiersOf = verifiersBySecret()
   const record = deliveryRecorder(deps)
-  const allowed = rate(aMinute)
+  const allowed = rate(requestsAMinute)
   const forged = new RateLimiterMemory({ points: forgedBytesAMinute, duration: 60 })
   return async (context, next) => {
     if (context.path !== webhookPath) return next()

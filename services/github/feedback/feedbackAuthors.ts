@@ -16,7 +16,7 @@ import type { Reader, Reading } from './feedbackReading.ts'
  * The permission of an account in a repository; `null` if the code host does not reveal it to this token. Throws `CodeHostFault` if asking again may
  * succeed. `about` is for the log.
  */
-export async function toldRight(
+export async function rightAtHost(
   { codeHost, logger }: { readonly codeHost: Pick<CodeHost, 'repositoryRight'>; readonly logger: Logger },
   { token, repository }: { readonly token: string; readonly repository: RepositoryName },
   account: Pick<HostAuthor, 'id' | 'login'>,
@@ -47,7 +47,7 @@ export async function rightOf(
   if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
   const at = performance.now()
   const of = { token, repository: pull.repository }
-  const right = await toldRight(reader, of, author, { taskId: request.taskId })
+  const right = await rightAtHost(reader, of, author, { taskId: request.taskId })
   if (right !== null) rights.set(key, { right, at })
   return right ?? 'none'
 }

@@ -19,7 +19,7 @@ export async function readChecks(reader: Reader, reading: Reading): Promise<numb
   const { headCommit, standing } = pull.pullRequest
   const mayFail = standing === undefined || (standing.checks?.failing ?? 0) > 0
   if (!mayFail) return null
-  const failed = await hidden(reader.codeHost.failedChecks(token, pull.repository, headCommit), [])
+  const failed = await orIfHidden(reader.codeHost.failedChecks(token, pull.repository, headCommit), [])
   const fresh = failed.filter(({ id }) => !state.feedback.known.has(`check ${id}`))
   let again: number | null = null
   for (const check of fresh.slice(0, maxAtOnce)) {
@@ -39,7 +39,7 @@ async function recordCheck(
   const { request, token, pull, rule } = reading
   const redaction = await reading.redaction()
   const annotations = check.hasAnnotations
-    ? await hidden(reader.codeHost.checkAnnotations(token, pull.repository, check.id), [])
+    ? await orIfHidden(reader.codeHost.checkAnnotations(token, pull.repository, check.id), [])
     : []
   const content = {
     number: request.number,
@@ -98,7 +98,7 @@ async function logOf(
 }
 
 /** The code host's answer, or `otherwise` if it does not reveal the resource to this token. */
-async function hidden<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+async function orIfHidden<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   try {
     return await asked
   } catch (fault) {

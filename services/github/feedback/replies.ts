@@ -1,7 +1,7 @@
 /** Replies to one piece of feedback: makes their text, finds the threads in which to reply, and writes the replies that are missing. */
 import { feedbackReply } from '#domain/task/codeHost/feedbackReply.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
-import { answers, markerOf } from '#domain/task/visibleText.ts'
+import { hasMarkerOf, markerOf } from '#domain/task/visibleText.ts'
 import { chatView } from '#domain/views/chat.ts'
 import type { FeedbackDocument } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -27,12 +27,12 @@ export async function writeReplies(
   const written = [...(await read())]
   const writeIn = async (threadId: string | null): Promise<string> => {
     const id = `${feedback.feedbackId}-${threadId ?? 'all'}`
-    const before = written.find((one) => answers(one.body, id))
+    const before = written.find((one) => hasMarkerOf(one.body, id))
     if (before) return before.id
     const body = `${words}\n\n${markerOf(id)}`
     const replyId = await writeOrFind(
       () => codeHost.writeComment(token, repository, number, { threadId, body }),
-      async () => (await read()).find((one) => answers(one.body, id))?.id,
+      async () => (await read()).find((one) => hasMarkerOf(one.body, id))?.id,
     )
     written.push({ id: replyId, body })
     return replyId

@@ -72,7 +72,7 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
   for await (const page of due)
     for (const feedback of page) {
       if (isOver()) return
-      await withoutHoldingUp(answering, feedback, () => answerOne(answering, feedback))
+      await skippingAfterFailure(answering, feedback, () => answerOne(answering, feedback))
     }
 }
 
@@ -80,7 +80,7 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
  * Runs the work on one piece of feedback. An unexpected failure, such as an unreadable history or secret, does not stop the other replies. The
  * failure is logged once, and the work is retried after a while.
  */
-async function withoutHoldingUp(
+async function skippingAfterFailure(
   { failing, logger }: Answering,
   { id, task: taskId }: FeedbackDocument,
   work: () => Promise<void>,

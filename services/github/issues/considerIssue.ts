@@ -127,7 +127,7 @@ function outcomeOf(
   }: { issue: { issueId: string }; asks: readonly JudgedRequest[]; now: string },
 ): Considered {
   if (isTaken(issues, issueId)) return 'done'
-  const reason = issues.passed.get(issueId)?.reason
+  const reason = issues.passedOver.get(issueId)?.reason
   const isLimited = reason !== undefined && isLimit(reason)
   if (isLimited && !hasRoom(issues, now)) return 'waits'
   if (asks.some(({ standing }) => standing === 'unasked')) return 'unasked'

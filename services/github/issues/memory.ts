@@ -45,7 +45,7 @@ export const memories = (): Memories => ({
 
 const maxSeen = 500
 /** Large enough for all repeatedly checked issues, because an issue that is dropped would be checked again too early. */
-const maxChecked = issueLimits.passed + 2 * issueLimits.waiting
+const maxChecked = issueLimits.passedOver + 2 * issueLimits.waiting
 
 /** The memory of a project; an empty one if its rule has changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {

@@ -225,10 +225,10 @@ async function readIssues(
   memory.etag = undefined
   let count = 0
   const isWaiting = (id: string) => {
-    const reason = issues.passed.get(id)?.reason
+    const reason = issues.passedOver.get(id)?.reason
     return memory.unasked.has(id) || (reason !== undefined && isLimit(reason))
   }
-  let waiting = new Set([...issues.passed.keys(), ...memory.unasked.keys()].filter(isWaiting)).size
+  let waiting = new Set([...issues.passedOver.keys(), ...memory.unasked.keys()].filter(isWaiting)).size
   let isLater = false
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {

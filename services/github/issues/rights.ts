@@ -5,7 +5,7 @@ import type { Engines } from '#platform/compose.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { CodeHost, RepositoryName } from '#platform/ports/codeHost.ts'
-import { standingOf, toldRight } from '../feedback/feedbackAuthors.ts'
+import { standingOf, rightAtHost } from '../feedback/feedbackAuthors.ts'
 import { isHostUnavailable } from '../faults.ts'
 
 export interface RightsDeps extends Pick<Engines, 'vault' | 'logger'> {
@@ -28,7 +28,7 @@ export const askRight = async (
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   { document, ...of }: RightsIn,
   account: IssueRequest['author'],
-): Promise<RepositoryRight> => (await toldRight(deps, of, account, { projectId: document.id })) ?? 'none'
+): Promise<RepositoryRight> => (await rightAtHost(deps, of, account, { projectId: document.id })) ?? 'none'
 
 /** Whether any of `accounts` may write to the repository. */
 export async function mayAnyWrite(

@@ -7,7 +7,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
-import { answers, markerOf } from '#domain/task/visibleText.ts'
+import { hasMarkerOf, markerOf } from '#domain/task/visibleText.ts'
 import { taskCommentsView, toldToIssues, type TaskCommentDocument } from '#domain/views/taskComments.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
@@ -142,7 +142,7 @@ async function write(
   const since = new Date(Date.parse(createdAt) - graceMs).toISOString()
   const look = async () => {
     const { comments, isCut } = await codeHost.issueComments(token, repository, number, since)
-    return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
+    return { isCut, written: comments.find(({ body: said }) => hasMarkerOf(said, taskId)) }
   }
   const { isCut, written } = await look()
   // An earlier attempt has written the comment, but its text may be outdated. The comment is recorded as showing revision 0, so that it is updated.

@@ -76,7 +76,7 @@ export async function readWaiting(
   passingMs: number,
 ): Promise<boolean> {
   const { issues } = of
-  const passed = [...issues.passed]
+  const passed = [...issues.passedOver]
     .map(([id, { words, ...one }]) => ({ ...one, id, number: words.number }))
     .filter((one) => one.isWaiting && !memory.unasked.has(one.id))
   const unasked = [...memory.unasked].map(([id, { number }]) => ({ id, number }))
@@ -103,7 +103,7 @@ export async function readWaiting(
  * set before the time from which changed issues are read.
  */
 function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
-  const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)
+  const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passedOver.has(id)
   return [...issues.taken].flatMap(([id, { words, ...one }]) =>
     words !== null && isUnwantedMention(issues, one) && isDue(id) ? [{ id, number: words.number }] : [],
   )

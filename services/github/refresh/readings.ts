@@ -48,7 +48,7 @@ export interface OrderedDocument {
 }
 
 /** The project after which a page begins. */
-export type Behind = Find['after']
+export type PageStart = Find['after']
 
 /** One round of readings. */
 export interface Round<Project> {
@@ -71,7 +71,7 @@ export interface Readings<Project extends OrderedDocument> {
   /** Returns the present document of a project; `undefined` when there is none. */
   readonly one: (id: string) => Promise<Project | undefined>
   /** Returns all projects, in pages of at most `limit`. */
-  readonly pages: (limit: number, after: Behind) => AsyncIterable<readonly Project[]>
+  readonly pages: (limit: number, after: PageStart) => AsyncIterable<readonly Project[]>
   readonly begin: (isStopped: () => boolean) => Round<Project>
 }
 
@@ -94,7 +94,7 @@ interface Running<Project extends OrderedDocument> {
   /** The earliest time at which hints may cause a reading of all projects, in ms of `performance.now`. */
   allAgainAt: number
   /** Where the last reading of all projects stopped because the code host or an engine was unavailable. The next such reading continues there. */
-  stoppedAt: Behind
+  stoppedAt: PageStart
   /** Counts the hints that concern all projects. A reading of all projects that begins after such a hint begins with the first project. */
   hintedAll: number
   /** The position of the last heard hint. The read models must have reached it before a hint is followed. */
@@ -160,11 +160,11 @@ function logFault<Project extends OrderedDocument>(
 }
 
 /** When the next reading is due, because of a hint or of an earlier failure. */
-const nextOf = <Project extends OrderedDocument>({ hinted, again }: Running<Project>): number =>
+const nextDueAt = <Project extends OrderedDocument>({ hinted, again }: Running<Project>): number =>
   Math.min(...[hinted, again].map((one) => one.dueAt() ?? Number.POSITIVE_INFINITY))
 
 function awaitHinted<Project extends OrderedDocument>(running: Running<Project>): void {
-  const dueAt = nextOf(running)
+  const dueAt = nextDueAt(running)
   if (dueAt < Number.POSITIVE_INFINITY) running.ofHinted.within(dueAt - performance.now())
 }
 
@@ -184,13 +184,13 @@ async function note<Project extends OrderedDocument>(
   ofAll.within(Math.max(of.times.burstPauseMs, running.allAgainAt - now))
 }
 
-const begun = <Project extends OrderedDocument>(running: Running<Project>): Round<Project> =>
+const beginRound = <Project extends OrderedDocument>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
 /** Reads hinted projects. A fault at one project does not stop the others; several in a row end the round. */
 async function readHinted<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
-  const round = begun(running)
+  const round = beginRound(running)
   const { minIntervalMs } = of.times
   const taken = hinted.take(performance.now())
   const repositories = new Set(taken)
@@ -256,21 +256,21 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
   const { of, ofAll } = running
   const { pollIntervalMs, minIntervalMs } = of.times
   running.allAgainAt = performance.now() + minIntervalMs
-  const round = begun(running)
+  const round = beginRound(running)
   const { stoppedAt, hintedAll } = running
   running.stoppedAt = undefined
-  const stop = (at: Behind) => {
+  const stop = (at: PageStart) => {
     if (running.hintedAll === hintedAll) running.stoppedAt = at
   }
   let after = stoppedAt
-  let underWay: Behind
+  let underWay: PageStart
   try {
     for await (const page of of.pages(pageSize, stoppedAt))
       for (const one of page) {
         if (round.isOver()) return stop(after)
         // Hinted projects come first, since nobody waits for a reading of all projects. A fault at hinted projects does not end the reading of all
         // projects.
-        if (nextOf(running) <= performance.now())
+        if (nextDueAt(running) <= performance.now())
           await readHinted(running).catch((fault: unknown) => logFault(running, fault))
         underWay = { value: one.order, id: one.id }
         await readOne(running, round, one, null)

@@ -17,7 +17,7 @@ export async function artifactsOf(
   const turns = await documents.find(logView, {
     where: { task: taskId, kind: 'artifact' },
     sort: { field: 'order', direction: 'ascending' },
-    limit: artifactLimits.aTask,
+    limit: artifactLimits.perTask,
   })
   return turns.flatMap((turn) => {
     const { artifacts = [], executionId, timestamp } = logEntryOf(turn, addressOf)

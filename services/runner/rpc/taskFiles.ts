@@ -110,7 +110,7 @@ async function responseOf(
     ? taskFileLimits.downloadBytes
     : isImageName(path)
       ? taskFileLimits.imageBytes
-      : taskFileLimits.textBytes + beyondShown
+      : taskFileLimits.textLength + beyondShown
   const found = await source.at(path, most)
   if (found.kind === 'missing') return { kind: 'missing' }
   const facts = { ...nothingShown, path }
@@ -187,11 +187,11 @@ async function contentOf(deps: TaskFilesDeps, redaction: Redaction, reading: Rea
     if (image) return { ...unshown, kind: 'image', mediaType: image.mediaType, bytes: image.bytes }
   }
   if (isBinary(start)) return unshown
-  const part = start.subarray(0, taskFileLimits.textBytes + beyondShown)
+  const part = start.subarray(0, taskFileLimits.textLength + beyondShown)
   // A character at the end of the part may be incomplete, and is then left out.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(part, { stream: true })
   const redacted = await redaction.text(text)
-  const shown = upTo(redacted, taskFileLimits.textBytes)
+  const shown = upTo(redacted, taskFileLimits.textLength)
   const cut = size > part.length || shown.length < redacted.length
   return {
     kind: 'text',

@@ -42,7 +42,7 @@ export async function artifactFiles(treeDir: string, since: number): Promise<Art
   if (found.isCut)
     refused.push({
       path: artifactFolder,
-      because: `only its first ${artifactLimits.looked} files and folders were looked at`,
+      because: `only its first ${artifactLimits.entriesExamined} files and folders were looked at`,
     })
   return { paths, refused, read }
 }
@@ -72,12 +72,12 @@ async function entriesBelow(
 ): Promise<{ readonly paths: readonly string[]; readonly isCut: boolean }> {
   const paths: string[] = []
   const folders = ['']
-  let looked = 0
+  let examined = 0
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     const entries = await opendir(join(root, folder)).catch(() => undefined)
     for await (const entry of entries ?? []) {
-      if (looked === artifactLimits.looked) return { paths, isCut: true }
-      looked += 1
+      if (examined === artifactLimits.entriesExamined) return { paths, isCut: true }
+      examined += 1
       const path = join(folder, entry.name)
       if (entry.isDirectory()) folders.push(path)
       else paths.push(path)

@@ -1,5 +1,5 @@
 /** A viewer of a task: a part of a page that the live connection notifies of what happens to the task. */
-import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { ChatMessage, MessageDelta, MessageFragment, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import type { LiveSocket } from './liveSocket.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -7,7 +7,7 @@ import type { Position } from '#domain/kernel/event.ts'
 /** Joins the task's room to receive everything after `last`, or from now on if `last` is `null`. If no answer comes, that counts as a refusal. */
 export type Join = (last: Position | null) => Promise<JoinAnswer>
 
-export interface LiveWords extends MessageWords {
+export interface LiveWords extends MessageFragment {
   readonly isThought?: true
 }
 

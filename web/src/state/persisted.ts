@@ -1,6 +1,6 @@
 /** Choices and drafts that the browser remembers between visits. Each has its own key, and is discarded when it is invalid. */
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
-import { defaultModel, isModelName } from '#domain/kernel/names.ts'
+import { noChosenModel, isModelName } from '#domain/kernel/names.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { useCallback, useEffect, useState } from 'react'
 import { tryOr } from './tryOr.ts'
@@ -39,7 +39,7 @@ const oneOf =
 export const selectedAgent = choice<AgentName>('selectedAgent', defaultAgent, (stored) =>
   isAgentName(stored) ? stored : null,
 )
-export const selectedModel = choice<string>('selectedModel', defaultModel, (stored) =>
+export const selectedModel = choice<string>('selectedModel', noChosenModel, (stored) =>
   isModelName(stored) ? stored : null,
 )
 /** How freely an agent works on a new task. */

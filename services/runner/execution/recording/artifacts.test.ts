@@ -157,7 +157,7 @@ test('a turn keeps so many files, a task so many and so much, and what is left o
   expect(turn.said).toContain(
     '- `30.txt`, `31.txt`, `32.txt`, `33.txt`, `34.txt` and 5 more, because a turn leaves at most 20 files',
   )
-  const many = await endTurn({ ...noArtifacts, count: artifactLimits.aTask - 2 })
+  const many = await endTurn({ ...noArtifacts, count: artifactLimits.perTask - 2 })
   expect(Object.keys(many.types)).toHaveLength(2)
   expect(many.said).toContain('and 23 more, because a task keeps at most 200 files')
   const much = await endTurn({ ...noArtifacts, count: 1, bytes: artifactLimits.bytesOfTask - 3 })

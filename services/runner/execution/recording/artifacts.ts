@@ -38,15 +38,17 @@ export async function keepArtifacts(
   const scope = scopeOfStream(taskStream(task.taskId))
   let { count, bytes: bytesOfTask } = task.artifacts
   /** The number of new files that were checked so far; checking a large file takes long. */
-  let looked = 0
+  let checkedCount = 0
   const fullFor = (size: number): string | undefined => {
-    if (count >= artifactLimits.aTask) return `a task keeps at most ${artifactLimits.aTask} files`
+    if (count >= artifactLimits.perTask) return `a task keeps at most ${artifactLimits.perTask} files`
     return bytesOfTask + size > artifactLimits.bytesOfTask ? 'a task keeps at most 100 MB' : undefined
   }
   /** Keeps the file at `path`, or returns the reason why it is not kept. */
   const keep = async (path: string): Promise<string | undefined> => {
     const full =
-      looked === artifactLimits.aTurn ? `a turn leaves at most ${artifactLimits.aTurn} files` : fullFor(0)
+      checkedCount === artifactLimits.perTurn
+        ? `a turn leaves at most ${artifactLimits.perTurn} files`
+        : fullFor(0)
     if (full !== undefined) return full
     const content = await read(path)
     if (content === null) return 'it changed while it was read'
@@ -54,7 +56,7 @@ export async function keepArtifacts(
     // A name may contain a secret as well.
     const name = await redaction.text(path)
     if (task.artifacts.digests.get(name) === digest) return undefined
-    looked += 1
+    checkedCount += 1
     const checked = await checkedArtifact(path, content, { ...deps, redaction })
     const because = 'because' in checked ? checked.because : fullFor(checked.bytes.length)
     if ('because' in checked || because !== undefined) return because

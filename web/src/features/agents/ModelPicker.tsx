@@ -1,6 +1,6 @@
 /** The choice of a model (one that the agent lists, any other by its name, or the agent's default) and of the effort, if the agent supports it. */
 import { Cpu } from 'lucide-react'
-import { defaultModel, isModelName } from '#domain/kernel/names.ts'
+import { noChosenModel, isModelName } from '#domain/kernel/names.ts'
 import { takesModel } from '#domain/agents/models.ts'
 import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
@@ -29,9 +29,9 @@ interface ModelPickerProps extends ModelChoice {
 
 export function ModelPicker({ agent, model, effort, onChoose, note, tight = false }: ModelPickerProps) {
   const models = useModels(agent)
-  const chosen = model ?? defaultModel
+  const chosen = model ?? noChosenModel
   const options: readonly PickerOption[] = [
-    { value: defaultModel, label: texts.model.ofAgent, help: modelIn(models, null)?.description },
+    { value: noChosenModel, label: texts.model.ofAgent, help: modelIn(models, null)?.description },
     ...models
       .filter(({ name }) => name !== 'default')
       .map(({ name, label, description }) => ({ value: name, label, help: description })),
@@ -47,7 +47,7 @@ export function ModelPicker({ agent, model, effort, onChoose, note, tight = fals
       chosen={chosen}
       detail={effort === null ? '' : `, ${effort}`}
       onChoose={(value) => {
-        const next = value === defaultModel ? null : value
+        const next = value === noChosenModel ? null : value
         onChoose({ model: next, effort: offered(models, next, effort) })
       }}
       below={

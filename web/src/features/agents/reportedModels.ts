@@ -1,7 +1,7 @@
 /** The models of an agent and their levels of effort, as the server reports them. */
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
-import { defaultModel } from '#domain/kernel/names.ts'
+import { noChosenModel } from '#domain/kernel/names.ts'
 import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 
 /** The agent's models, as far as the server knows them. */
@@ -12,7 +12,7 @@ export function useModels(agent: AgentName): readonly AgentModel[] {
 
 export const modelIn = (models: readonly AgentModel[], model: string | null) =>
   models.find(({ name, isDefault }) =>
-    (model ?? defaultModel) === defaultModel ? isDefault : name === model,
+    (model ?? noChosenModel) === noChosenModel ? isDefault : name === model,
   )
 
 /** The effort if the agent reports that level for the model; otherwise `null`. */

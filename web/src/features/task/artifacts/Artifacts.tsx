@@ -30,7 +30,7 @@ export function Artifacts({ log: { task: taskId, artifacts = [] } }: { readonly 
           taskId={taskId}
           pictures={images}
           layout={images.length === 1 ? 'single' : 'grid'}
-          most={artifactLimits.aTurn}
+          most={artifactLimits.perTurn}
         />
       )}
       {others.map((artifact) => (

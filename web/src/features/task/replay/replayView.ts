@@ -1,6 +1,6 @@
 /** Presents a replayed moment in the same forms as the live task: a store, a terminal, and the text that is being written. */
 import type { Store } from '@reduxjs/toolkit'
-import type { MessageWords } from '#domain/api/chat.schema.ts'
+import type { MessageFragment } from '#domain/api/chat.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { withPieces, type WrittenMessage, type Writing } from '../chat/streamingText.ts'
 import { createObserved, type Observed } from '../observedValue.ts'
@@ -25,7 +25,7 @@ export function createReplayView(live: Store<RootState>, first: Replayed, reload
       writing: shownWriting(writing),
       reload,
     } satisfies OpenTaskSync,
-    show(replayed: Replayed, words: readonly MessageWords[]): void {
+    show(replayed: Replayed, words: readonly MessageFragment[]): void {
       const { state, index } = replayed
       if (index !== printedAt) terminal.set(viewOf(replayed, terminal.read().change + 1))
       printedAt = index

@@ -1,5 +1,5 @@
 /** Finds text that an agent had written by a time, but that was recorded later. A replay shows such text as it was written. Pure. */
-import type { MessageWords } from '#domain/api/chat.schema.ts'
+import type { MessageFragment } from '#domain/api/chat.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 
 /** How many later items are searched: text is recorded soon after it was written, even among much output. */
@@ -10,8 +10,8 @@ export function wordsWrittenBy(
   items: readonly HistoryItem[],
   index: number,
   time: number,
-): readonly MessageWords[] {
-  const words: MessageWords[] = []
+): readonly MessageFragment[] {
+  const words: MessageFragment[] = []
   const end = Math.min(items.length, index + 1 + lookedThrough)
   for (let at = index + 1; at < end; at += 1) {
     const item = items[at]
@@ -22,7 +22,7 @@ export function wordsWrittenBy(
   return words
 }
 
-function partBy({ delta, begunAt, chunks }: DeltaItem, time: number): MessageWords | null {
+function partBy({ delta, begunAt, chunks }: DeltaItem, time: number): MessageFragment | null {
   const since = time - Date.parse(begunAt)
   if (since < 0) return null
   let length = 0
