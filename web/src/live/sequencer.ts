@@ -23,7 +23,7 @@ export interface Received<Item extends Versioned> {
 }
 
 /** The most items to hold. If there are more, a snapshot is read instead. */
-const maxWaiting = 10_000
+const maxHeld = 10_000
 
 /** The state before the first snapshot: all items are held. */
 export function unsequenced<Item extends Versioned>(): Sequencer<Item> {
@@ -52,7 +52,7 @@ export function cover<Item extends Versioned>(
 }
 
 function release<Item extends Versioned>(at: number | null, waiting: Map<number, Item>): Received<Item> {
-  if (at === null) return { sequencer: { at, held: waiting }, ready: [], gap: waiting.size > maxWaiting }
+  if (at === null) return { sequencer: { at, held: waiting }, ready: [], gap: waiting.size > maxHeld }
   const ready: Item[] = []
   let reached = at
   for (let next = waiting.get(reached + 1); next !== undefined; next = waiting.get(reached + 1)) {

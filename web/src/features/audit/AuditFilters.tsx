@@ -66,9 +66,9 @@ function IdField({ label, help, id, onChange }: IdFieldProps) {
   const [typed, setTyped] = useState(id ?? '')
   const [isWrong, setWrong] = useState(false)
   const take = () => {
-    const actorId = idIn(typed)
-    setWrong(actorId === undefined && typed.trim() !== '')
-    if ((actorId !== undefined || typed.trim() === '') && actorId !== id) onChange(actorId)
+    const foundId = idIn(typed)
+    setWrong(foundId === undefined && typed.trim() !== '')
+    if ((foundId !== undefined || typed.trim() === '') && foundId !== id) onChange(foundId)
   }
   return (
     <Field

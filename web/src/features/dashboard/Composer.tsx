@@ -52,7 +52,7 @@ export function Composer() {
   })
   const images = usePendingImages(maxImages.compact)
   const drop = useImageDrop(images.add)
-  const { agent, setAgent, codexModel, effort, setModel } = useAgentAndModel()
+  const { agent, setAgent, model, effort, setModel } = useAgentAndModel()
   const [mode, setMode] = usePersisted(selectedMode)
   const modes = modesOf(agent)
   const { project, options, setProjectId } = useProject(projects.data?.projects)
@@ -64,7 +64,7 @@ export function Composer() {
     task:
       missing !== null || project === undefined || branch.chosen === null
         ? null
-        : { projectId: project.id, branch: branch.chosen, codexModel, agent },
+        : { projectId: project.id, branch: branch.chosen, codexModel: model, agent },
     effort,
     mode: modes.includes(mode) && mode !== 'free' ? mode : undefined,
     images,
@@ -116,7 +116,7 @@ export function Composer() {
           <BranchPicker branch={branch} disabled={project === undefined} />
           <AgentPicker label={texts.agent} agent={agent} onChoose={setAgent} />
           <Suspense fallback={<span className="w-32" />}>
-            <ModelPicker agent={agent} model={codexModel} effort={effort} onChoose={setModel} />
+            <ModelPicker agent={agent} model={model} effort={effort} onChoose={setModel} />
           </Suspense>
           {modes.length > 1 && (
             <Suspense fallback={<span className="w-11 md:w-28" />}>
@@ -157,9 +157,9 @@ function useDescription() {
 
 function useAgentAndModel() {
   const [agent, chooseAgent] = usePersisted(selectedAgent)
-  const [codexModel, chooseModel] = usePersisted(selectedModel)
+  const [model, chooseModel] = usePersisted(selectedModel)
   const [level, chooseEffort] = usePersisted(selectedEffort)
-  const effort = offered(useModels(agent), codexModel, level)
+  const effort = offered(useModels(agent), model, level)
   const setModel = (chosen: { readonly model: string | null; readonly effort: string | null }) => {
     chooseModel(chosen.model ?? selectedModel.initial)
     chooseEffort(chosen.effort ?? selectedEffort.initial)
@@ -169,7 +169,7 @@ function useAgentAndModel() {
     if (chosen !== agent) setModel({ model: null, effort: null })
     chooseAgent(chosen)
   }
-  return { agent, setAgent, codexModel, effort, setModel }
+  return { agent, setAgent, model, effort, setModel }
 }
 
 function missingOf(description: string, project: Project | undefined, branch: string | null): string | null {

@@ -141,7 +141,7 @@ export function PullRequestDialog({
         <p id={noteId} role="status" className="text-meta text-warn empty:hidden">
           {note?.says}
         </p>
-        {seen.beyond !== undefined && <p className="text-meta text-warn">{seen.beyond}</p>}
+        {seen.unshownNote !== undefined && <p className="text-meta text-warn">{seen.unshownNote}</p>}
         {seen.unread !== null && (
           <FailureNote busy={seen.isAwaited} onRetry={seen.readAgain}>
             {texts.unread(seen.unread)}
@@ -261,7 +261,7 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   return {
     tree,
     /** The server's note about changes that the page does not show, or that the pull request leaves out. */
-    beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
+    unshownNote: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
     isMoved: newestTree !== undefined && tree !== newestTree,
     isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),
     /** The reason why the changes cannot be shown; `null` when there is none. */

@@ -40,10 +40,10 @@ export function TaskHeader({ task }: { readonly task: Task }) {
    * Whether the pull request dialog is open; `null` before it is first opened. From then on, its chunk is loaded and it stays mounted to keep the
    * input.
    */
-  const [asking, setAsking] = useState<boolean | null>(null)
+  const [isPullRequestOpen, setPullRequestOpen] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
   // A replay shows the past, and nothing can be added to a task whose event stream is damaged.
-  const isFixed = isReplayed || isRecordDamaged(task)
+  const isReadOnly = isReplayed || isRecordDamaged(task)
   const running = isActive(shownStatus(task))
   const stoppable = running && !isReplayed
   const branch = branchOf(task)
@@ -54,7 +54,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
     { label: texts.header.copyBranch, icon: Copy, onChoose: copyBranch },
     { label: texts.header.delete, icon: Trash2, onChoose: () => setDeleting(true), danger: true },
   ]
-  useHeaderActions(task, actions, isFixed, () => setAsking(true))
+  useHeaderActions(task, actions, isReadOnly, () => setPullRequestOpen(true))
   useAction('copyBranch', copyBranch)
   useAction('compareTask', compare, !isReplayed)
   useAction('deleteTask', () => setDeleting(true), !isReplayed)
@@ -81,11 +81,11 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         {stoppable && <CancelButton actions={actions} />}
         {!isReplayed && (
           <>
-            {!isFixed && (
+            {!isReadOnly && (
               <PullRequestButton
                 actions={actions}
                 isDue={!actions.updates || task.laterWork === true}
-                onAsk={() => setAsking(true)}
+                onAsk={() => setPullRequestOpen(true)}
               />
             )}
             <Menu button={ellipsisButton({ label: texts.header.actions })} items={items} />
@@ -100,13 +100,13 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         />
       )}
       {/* The key makes a new dialog, with new input, for another task, and for the update that follows the first pull request. */}
-      {asking !== null && (
+      {isPullRequestOpen !== null && (
         <Suspense fallback={null}>
           <PullRequestDialog
             key={`${task.id} ${task.prNumber}`}
             task={task}
-            open={asking}
-            onClose={() => setAsking(false)}
+            open={isPullRequestOpen}
+            onClose={() => setPullRequestOpen(false)}
             onConfirm={actions.openPullRequest}
             refused={actions.refused}
           />
@@ -125,18 +125,18 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-/** The actions of the header; `isFixed` leaves out the actions that change the task. */
-function useHeaderActions(task: Task, actions: TaskActions, isFixed: boolean, onAsk: () => void): void {
+/** The actions of the header; `isReadOnly` leaves out the actions that change the task. */
+function useHeaderActions(task: Task, actions: TaskActions, isReadOnly: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
-  const stoppable = isActive(shownStatus(task)) && !isFixed
+  const stoppable = isActive(shownStatus(task)) && !isReadOnly
   const href = safeLink(task.prUrl)
   const openPullRequest = () => {
     if (href !== null) window.open(href, '_blank', 'noopener,noreferrer')
   }
   useAction('cancelTask', actions.cancel, stoppable && !actions.cancelling)
-  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isFixed)
-  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening && !isFixed)
-  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening && !isFixed)
+  useAction('retryTask', actions.retry, isOver && !actions.retrying && !isReadOnly)
+  useAction('createPullRequest', onAsk, !actions.updates && !actions.opening && !isReadOnly)
+  useAction('updatePullRequest', onAsk, actions.updates && !actions.opening && !isReadOnly)
   useAction('openPullRequest', openPullRequest, href !== null)
 }
 

@@ -87,7 +87,7 @@ interface Sync extends Collaborators {
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
   /** How far both streams were shown before a read of the history reset them; kept for a read that begins meanwhile. */
-  before: { readonly task: number | null; readonly terminal: number | null }
+  shownBeforeRead: { readonly task: number | null; readonly terminal: number | null }
   /** Items that have arrived but are not shown yet. */
   readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: LiveWords[] }
   /** The number of the latest read of the history: the results of earlier reads are ignored. */
@@ -113,7 +113,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators) {
     seen: null,
     taskStream: unsequenced(),
     terminalStream: unsequenced(),
-    before: { task: null, terminal: null },
+    shownBeforeRead: { task: null, terminal: null },
     arrived: { happened: [], items: [], words: [] },
     reading: 0,
     gapWait: gapMs,
@@ -224,11 +224,11 @@ async function rejoin(sync: Sync): Promise<void> {
 async function readHistory(sync: Sync, minPosition: Position | undefined): Promise<void> {
   sync.reading += 1
   const mine = sync.reading
-  const before = {
-    task: sync.taskStream.at ?? sync.before.task,
-    terminal: sync.terminalStream.at ?? sync.before.terminal,
+  const shownBeforeRead = {
+    task: sync.taskStream.at ?? sync.shownBeforeRead.task,
+    terminal: sync.terminalStream.at ?? sync.shownBeforeRead.terminal,
   }
-  sync.before = before
+  sync.shownBeforeRead = shownBeforeRead
   sync.taskStream = { at: null, held: sync.taskStream.held }
   sync.terminalStream = { at: null, held: sync.terminalStream.held }
   const wait = sync.openedAt + loadDelayMs - Date.now()
@@ -239,10 +239,11 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   if (!isCurrent()) return
   if (task === null) {
     // After a failed read, the shown task continues from where it was.
-    if (before.task !== null) takeTask(sync, cover(sync.taskStream, before.task))
-    if (before.terminal !== null) takeTerminal(sync, cover(sync.terminalStream, before.terminal))
+    if (shownBeforeRead.task !== null) takeTask(sync, cover(sync.taskStream, shownBeforeRead.task))
+    if (shownBeforeRead.terminal !== null)
+      takeTerminal(sync, cover(sync.terminalStream, shownBeforeRead.terminal))
     // What this read should have loaded is still missing, so it is repeated even if no event arrives.
-    if (before.task !== null) readLater(sync, refreshIntervalMs)
+    if (shownBeforeRead.task !== null) readLater(sync, refreshIntervalMs)
     return
   }
   const query = { taskId: sync.taskId, minPosition }
@@ -281,7 +282,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   )
   takeTask(sync, cover(sync.taskStream, Math.min(...covered)))
   // If the output could not be read, new output has nothing to follow, so it is held until a read succeeds.
-  const printed = 'data' in output ? output.data.version : before.terminal
+  const printed = 'data' in output ? output.data.version : shownBeforeRead.terminal
   if (printed !== null) takeTerminal(sync, cover(sync.terminalStream, printed))
   flush(sync)
 }

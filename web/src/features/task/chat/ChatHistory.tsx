@@ -58,7 +58,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   const isReplayed = useReplayed() !== null
   const { busy, failed, show } = earlier
   const isDamaged = isRecordDamaged(task)
-  const isFixed = isReplayed || isDamaged
+  const isReadOnly = isReplayed || isDamaged
   const failure = !searching && task.status === 'failed' && !isDamaged ? task.failure : null
   // A search needs the whole history, so all of it is loaded.
   useEffect(() => {
@@ -93,13 +93,13 @@ export function ChatHistory(props: ChatHistoryProps) {
             rendered={failure === null ? earlier.rendered : withoutReason(earlier.rendered, failure.reason)}
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
-          {tellsOfLostAccess(task) && !isFixed && (
+          {tellsOfLostAccess(task) && !isReadOnly && (
             <Suspense fallback={null}>
               <Reconnect task={task} />
             </Suspense>
           )}
           {!isDamaged && <UndoneTurns task={task} />}
-          {task.prNumber !== null && !isFixed && (
+          {task.prNumber !== null && !isReadOnly && (
             <Suspense fallback={null}>
               <FeedbackCards task={task} />
             </Suspense>

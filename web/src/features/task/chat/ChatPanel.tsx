@@ -26,7 +26,7 @@ import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { openQuestions, selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useReplayed } from '../replayContext.ts'
-import { chatTimeline, messagesIn, matchingEntries, matchingQueue, type ChatEntry } from './chatTimeline.ts'
+import { chatTimeline, countMatches, matchingEntries, matchingQueue, type ChatEntry } from './chatTimeline.ts'
 import { ChatComposer } from './composer/ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
 import { SearchContext, useMarks } from './searchMarks.ts'
@@ -157,7 +157,7 @@ function useChatSearch(
   const words = typed?.trim() ?? ''
   const matches = useMemo(() => (words === '' ? entries : matchingEntries(entries, words)), [entries, words])
   const matchCount = useMemo(
-    () => messagesIn(matches) + matchingQueue(queue, words).length,
+    () => countMatches(matches) + matchingQueue(queue, words).length,
     [matches, queue, words],
   )
   const marks = useMarks(panel, words)

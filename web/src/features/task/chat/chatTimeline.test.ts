@@ -5,7 +5,7 @@ import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/commandLog.ts'
 import {
   chatTimeline,
-  messagesIn,
+  countMatches,
   matchingEntries,
   spanOf,
   summaryOf,
@@ -345,8 +345,8 @@ describe('the chat', () => {
       messages: [message(1, { executionId: 'e1', message: 'Fix the Parser' }), response(3, 'e1')],
       logs: [log(2, 'e1')],
     })
-    expect(messagesIn(matchingEntries(entries, 'parser'))).toBe(1)
-    expect(messagesIn(matchingEntries(entries, 'MESSAGE 3'))).toBe(1)
+    expect(countMatches(matchingEntries(entries, 'parser'))).toBe(1)
+    expect(countMatches(matchingEntries(entries, 'MESSAGE 3'))).toBe(1)
     expect(matchingEntries(entries, 'nowhere')).toEqual([])
     expect(matchingEntries(entries, '  ')).toBe(entries)
   })

@@ -398,6 +398,6 @@ function matches(
 }
 
 /** The number of matches of a search: each message, and each part of a turn, counts once. */
-export function messagesIn(entries: readonly ChatEntry[]): number {
+export function countMatches(entries: readonly ChatEntry[]): number {
   return entries.reduce((count, entry) => count + (entry.kind === 'turn' ? entry.parts.length : 1), 0)
 }

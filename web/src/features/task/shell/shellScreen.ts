@@ -44,11 +44,11 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
   let shellId = ''
   // How many pieces of old output are being written. The emulator also answers queries in them, and those answers must not reach the program that
   // runs now.
-  let repeated = 0
+  let pendingReplays = 0
   const themes = new MutationObserver(() => (terminal.options.theme = themeOf(element)))
   themes.observe(document.documentElement, { attributeFilter: ['data-theme'] })
   terminal.onData((text) => {
-    if (repeated === 0 || !isAnswer(text)) onInput?.(text)
+    if (pendingReplays === 0 || !isAnswer(text)) onInput?.(text)
   })
   terminal.attachCustomKeyEventHandler((event) => {
     if (!event.ctrlKey || event.type !== 'keydown') return true
@@ -79,8 +79,8 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
         if (piece.version <= version) continue
         version = piece.version
         if (isReplay && piece.shell) terminal.resize(piece.shell.columns, piece.shell.rows)
-        if (isOther) repeated += 1
-        terminal.write(piece.content, isOther ? () => (repeated -= 1) : undefined)
+        if (isOther) pendingReplays += 1
+        terminal.write(piece.content, isOther ? () => (pendingReplays -= 1) : undefined)
       }
     },
     fit() {

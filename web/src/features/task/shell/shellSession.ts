@@ -46,12 +46,13 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     return now.kind === 'open' ? now.shellId : null
   }
   let socket: LiveSocket | undefined
-  const asked = () => (socket?.isConnected() === true ? (socket.raw?.timeout(answerTimeoutMs) ?? null) : null)
+  const emitter = () =>
+    socket?.isConnected() === true ? (socket.raw?.timeout(answerTimeoutMs) ?? null) : null
 
   /** Sends what was typed, and waits for the program to take it before sending more. */
   async function send(): Promise<void> {
     const id = shellId()
-    const to = asked()
+    const to = emitter()
     if (isSending || id === null || to === null || waiting.isEmpty()) return
     isSending = true
     const taken = await to.emitWithAck('shell_input', taskId, id, waiting.take()).catch(() => null)
@@ -65,13 +66,13 @@ export function shellSession(taskId: string, live: Live): ShellSession {
   function tellSize(): void {
     const id = shellId()
     if (id !== null)
-      void asked()
+      void emitter()
         ?.emitWithAck('shell_resize', taskId, id, size)
         .catch(() => undefined)
   }
 
   async function open(): Promise<void> {
-    const to = asked()
+    const to = emitter()
     if (to === null) return
     state.set({ kind: 'connecting' })
     const opening = await to.emitWithAck('shell_open', taskId, size).catch(() => null)
@@ -103,7 +104,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
       }),
     type(text) {
       // Input typed while offline is dropped: sent later, it could do harm that nobody notices.
-      if (asked() === null) return
+      if (emitter() === null) return
       const isFull = !waiting.add(text)
       const now = state.read()
       if (now.kind === 'open' && now.isFull !== isFull) state.set({ ...now, isFull })
@@ -116,7 +117,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     close() {
       const id = shellId()
       if (id !== null)
-        void asked()
+        void emitter()
           ?.emitWithAck('shell_close', taskId, id)
           .catch(() => undefined)
     },

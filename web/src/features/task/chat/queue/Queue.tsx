@@ -36,7 +36,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const active = running || task.status === 'queued'
 
   const queue = withChanges(logged, changes)
-  const ids = queue.filter(({ steered }) => !steered).map(({ messageId }) => messageId)
+  const ids = queue.filter(({ isBeingSteered }) => !isBeingSteered).map(({ messageId }) => messageId)
   const withdrawals = useWithdrawals({ queue, ids, active, actions })
   const editing = useEditing(queue, actions, onSend)
   const reorder = (messageIds: readonly string[]) => {
@@ -47,7 +47,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const drag = useDragOrder(ids, reorder)
   // Messages that are being sent to the running turn come first.
   const rows = [
-    ...queue.filter(({ steered }) => steered),
+    ...queue.filter(({ isBeingSteered }) => isBeingSteered),
     ...(drag.order ?? ids).flatMap((id) => queue.find(({ messageId }) => messageId === id) ?? []),
   ]
 
@@ -186,7 +186,8 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
 /** The message being edited. If the agent gets it meanwhile, the text is sent as a new message. */
 function useEditing(queue: readonly WaitingMessage[], actions: QueueActions, onSend: QueueProps['onSend']) {
   const [message, begin] = useState<WaitingMessage | null>(null)
-  const isGone = message !== null && !queue.some(({ id, steered }) => id === message.id && !steered)
+  const isGone =
+    message !== null && !queue.some(({ id, isBeingSteered }) => id === message.id && !isBeingSteered)
   const end = () => begin(null)
   const save = (text: string) => {
     if (message === null) return

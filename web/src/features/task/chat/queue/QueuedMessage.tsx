@@ -31,16 +31,16 @@ const moves = new Map<string, Step>([
 
 export function QueuedMessage(props: QueuedMessageProps) {
   const { message, dragged } = props
-  const { steered, isCommand } = message
+  const { isBeingSteered, isCommand } = message
   return (
     <li
-      data-id={steered ? undefined : message.messageId}
+      data-id={isBeingSteered ? undefined : message.messageId}
       className={classes(
         'flex h-11 items-center border-t md:gap-1 border-line-soft pr-1.5 pl-1.5 text-ui first:border-t-0 md:h-8',
         dragged && 'bg-raised',
       )}
     >
-      {steered ? (
+      {isBeingSteered ? (
         <span className="px-1.5 text-run">
           <Status status="running" iconOnly />
         </span>
@@ -55,7 +55,7 @@ export function QueuedMessage(props: QueuedMessageProps) {
         {isCommand && '$ '}
         {message.message ?? texts.chat.erased}
       </span>
-      {steered ? (
+      {isBeingSteered ? (
         <span className="flex-none pr-1 text-meta text-muted">{texts.queue.telling}</span>
       ) : (
         <Buttons {...props} />

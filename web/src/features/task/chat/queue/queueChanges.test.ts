@@ -38,7 +38,7 @@ describe('what was done to the queue shows at once', () => {
     expect(words({ kind: 'withdrawn', messageId: id(2) })).toEqual(['message 1', 'message 3']))
 
   test('a message that is told to the agent says so', () =>
-    expect(after({ kind: 'steered', messageId: id(2) }).map(({ steered }) => steered)).toEqual([
+    expect(after({ kind: 'steered', messageId: id(2) }).map(({ isBeingSteered }) => isBeingSteered)).toEqual([
       false,
       true,
       false,

@@ -20,7 +20,7 @@ export interface PendingChange {
 
 export interface WaitingMessage extends MessageDocument {
   /** Whether the message is being sent to the running turn, so that it can no longer be changed. */
-  readonly steered: boolean
+  readonly isBeingSteered: boolean
 }
 
 export function withChanges(
@@ -29,7 +29,7 @@ export function withChanges(
 ): readonly WaitingMessage[] {
   return pending.reduce<readonly WaitingMessage[]>(
     (messages, { change }) => withChange(messages, change),
-    queue.map((message) => ({ ...message, steered: false })),
+    queue.map((message) => ({ ...message, isBeingSteered: false })),
   )
 }
 
@@ -45,7 +45,7 @@ function withChange(messages: readonly WaitingMessage[], change: QueueChange): r
       return messages.filter(({ messageId }) => messageId !== change.messageId)
     case 'steered':
       return messages.map((message) =>
-        message.messageId === change.messageId ? { ...message, steered: true } : message,
+        message.messageId === change.messageId ? { ...message, isBeingSteered: true } : message,
       )
     case 'reordered': {
       const places = new Map(change.messageIds.map((id, place) => [id, place]))

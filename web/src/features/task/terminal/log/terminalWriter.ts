@@ -34,7 +34,7 @@ export interface Writer {
   shell?: readonly TerminalOutput[] | undefined
   nextId: number
   /** The source of the first line, if the first line may be the end of a line that is not loaded. */
-  first: string | null
+  firstLineSource: string | null
   open: OpenLine
 }
 
@@ -53,7 +53,7 @@ const keptOfShells = 1_000
 const nothingOpen: OpenLine = { state: outputBegun, of: '', line: null }
 
 export function createWriter(): Writer {
-  return { lines: [], blocks: createCommandBlocks(), nextId: 0, first: null, open: nothingOpen }
+  return { lines: [], blocks: createCommandBlocks(), nextId: 0, firstLineSource: null, open: nothingOpen }
 }
 
 export function markOf({ lines, blocks, ...state }: Writer): WriterMark {
@@ -84,7 +84,8 @@ export function write(writer: Writer, output: TerminalOutput): void {
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
   const { finished, state } = addOutput(writer.open.state, output.content)
   // If the first output begins with the end of a command, its first line is complete: no earlier output belongs to it.
-  if (output.content !== '') writer.first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
+  if (output.content !== '')
+    writer.firstLineSource ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
   for (const item of finished) {
     if ('text' in item) put(writer, item, output)
     else writer.blocks.ended(output.executionId, writer.nextId, output.timestamp, item.exitCode)
@@ -141,7 +142,7 @@ export function putBefore(writer: Writer, earlier: Writer): void {
     own !== undefined &&
     last !== undefined &&
     earlier.open.line === last &&
-    earlier.open.of === writer.first
+    earlier.open.of === writer.firstLineSource
   ) {
     lines[0] = { ...own, at: last.at, position: last.position, start: last.start, text: last.text + own.text }
     if (writer.open.line === own) writer.open = { ...writer.open, line: lines[0] }
@@ -159,5 +160,5 @@ export function putBefore(writer: Writer, earlier: Writer): void {
     ended === null ? null : { ...ended, until: ended.until + shift },
     lines,
   )
-  writer.first = earlier.first ?? ''
+  writer.firstLineSource = earlier.firstLineSource ?? ''
 }
