@@ -9,6 +9,9 @@ import { tokenKey } from './tokenStore.ts'
 const testApi = api.injectEndpoints({
   endpoints: (build) => ({
     read: build.query<unknown, string>({ query: (path) => ({ method: 'GET', path, fallback: 'Failed' }) }),
+    readAt: build.query<unknown, string>({
+      query: (minPosition) => ({ method: 'GET', path: '/tasks', query: { minPosition }, fallback: 'Failed' }),
+    }),
     write: build.mutation<unknown, string>({
       query: (path) => ({ method: 'POST', path, fallback: 'Failed' }),
     }),
@@ -102,6 +105,34 @@ describe('the client', () => {
     store.dispatch(readsAwait('100'))
     await read(store, '/users')
     expect(String(fetch.mock.calls.at(-1)?.[0])).toBe('/api/users?minPosition=100')
+  })
+
+  test('reads wait for the later of two positions: the last known one, and their own', async () => {
+    const store = client()
+    answers(200, {})
+    store.dispatch(readsAwait('42'))
+    for (const own of ['5', '100'])
+      await store.dispatch(testApi.endpoints.readAt.initiate(own, { subscribe: false, forceRefetch: true }))
+    expect(fetch.mock.calls.map(([address]) => address)).toEqual([
+      '/api/tasks?minPosition=42',
+      '/api/tasks?minPosition=100',
+    ])
+  })
+
+  test('reads do without a position that the server does not reach, as after a restore of its log', async () => {
+    const store = client()
+    fetch.mockImplementation(async (address) => {
+      const waits = String(address).includes('minPosition')
+      return new Response(JSON.stringify({ tasks: [] }), { status: waits ? 504 : 200 })
+    })
+    store.dispatch(readsAwait('42'))
+    expect((await read(store, '/tasks')).data).toEqual({ tasks: [] })
+    await read(store, '/projects')
+    expect(fetch.mock.calls.map(([address]) => address)).toEqual([
+      '/api/tasks?minPosition=42',
+      '/api/tasks',
+      '/api/projects',
+    ])
   })
 })
 

@@ -1,10 +1,11 @@
 /** Sends the calls of all endpoints to the server, and ends the session when the server no longer accepts the token. */
 import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
+import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
 import { memberOf, textOf } from './memberOf.ts'
 import { request, type ApiAnswer, type ApiCall } from './request.ts'
-import { sessionEnded, readsAwait, type SessionState } from './session.ts'
+import { sessionEnded, readsAwait, readsGaveUp, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
 /** The message that section 5 of the contract prescribes for a call without a token. */
@@ -14,14 +15,22 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   call,
   { signal, getState, dispatch },
 ) => {
-  return signedIn(call.path, dispatch, (token) =>
-    request(readUpToDate(call, getState), {
-      fetch: (address, init) =>
-        (call.method === 'GET' ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
-      token,
-      signal,
-    }),
-  )
+  const send = (asked: ApiCall) =>
+    signedIn(call.path, dispatch, (token) =>
+      request(asked, {
+        fetch: (address, init) =>
+          (call.method === 'GET' ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
+        token,
+        signal,
+      }),
+    )
+  const minPosition = awaitedBy(call, getState())
+  if (minPosition === undefined) return send(call)
+  const answer = await send({ ...call, query: { ...call.query, minPosition } })
+  if (!('error' in answer) || answer.error.status !== 504) return answer
+  // The server is far behind, or its log was replaced by an older copy that does not reach the position.
+  dispatch(readsGaveUp(minPosition))
+  return send(call)
 }
 
 /** Makes the call with the current token. A refusal may end the session; after a write, later reads wait until the server can show the write. */
@@ -59,12 +68,12 @@ function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }
 
-/** Makes a read wait for the last known event, if the server's answers might not show that event yet. */
-function readUpToDate(call: ApiCall, getState: () => unknown): ApiCall {
-  const state = getState()
-  if (call.method !== 'GET') return call
-  if (!hasSession(state) || state.session.awaiting === null) return call
-  return { ...call, query: { ...call.query, minPosition: state.session.awaiting } }
+/** The last known event, if a read must wait for it because the server's answers might not show it yet. The read may already wait for a later one. */
+function awaitedBy({ method, query }: ApiCall, state: unknown): Position | undefined {
+  if (method !== 'GET' || !hasSession(state) || state.session.awaiting === null) return undefined
+  const { awaiting } = state.session
+  const own = query?.['minPosition']
+  return own !== undefined && comparePositions(awaiting, String(own)) <= 0 ? undefined : awaiting
 }
 
 function hasSession(state: unknown): state is { session: SessionState } {

@@ -32,10 +32,13 @@ const session = createSlice({
       state.awaiting !== null && comparePositions(payload, state.awaiting) <= 0
         ? state
         : { ...state, awaiting: payload },
+    /** The server cannot show the position, so reads no longer wait for it. */
+    readsGaveUp: (state, { payload }: PayloadAction<Position>): SessionState =>
+      state.awaiting === payload ? { ...state, awaiting: null } : state,
   },
 })
 
-export const { sessionStarted, sessionEnded, readsAwait } = session.actions
+export const { sessionStarted, sessionEnded, readsAwait, readsGaveUp } = session.actions
 export const sessionReducer = session.reducer
 
 interface WithSession {
