@@ -513,6 +513,26 @@ describe('a viewer', () => {
     await feed.stop()
   })
 
+  test('hears nothing more of an execution that has ended, whatever a runner that was suspended still says', async () => {
+    const { fake, feed } = await feedWith([])
+    const [viewer, other] = [listener(), listener(false)]
+    await feed.join(task1, viewer, null)
+    await feed.join(task1, other, null)
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 0, outcome: 'failed' }, 1))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    const told = [viewer.heard.length, other.heard.length]
+    const words = { executionId: executionId(1), messageId: messageId(2), offset: 0, text: 'So' }
+    fake.say({ ...words, taskId: task1 })
+    expect([viewer.heard.length, other.heard.length]).toEqual(told)
+    fake.say({ ...words, taskId: task1, executionId: executionId(2) })
+    expect([viewer.heard.at(-1)?.[0], other.heard.at(-1)?.[0]]).toEqual([
+      'chat_message_words',
+      'chat_message',
+    ])
+    await feed.stop()
+  })
+
   test('does not say that it knows words, and also gets a message each time that it has grown, then complete or withdrawn', async () => {
     const { fake, feed } = await feedWith([])
     const [viewer, other] = [listener(false), listener()]

@@ -208,6 +208,9 @@ async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
 function sendWords(feed: FeedState, { isThought, ...words }: Words): void {
   const message: SocketMessage = isThought ? ['thought_words', words] : ['chat_message_words', words]
   const room = feed.rooms.get(words.taskId)
+  const { id, endedAt } = room?.task?.execution ?? { endedAt: null }
+  // A runner that was suspended goes on with an execution that another one has ended meanwhile. No event would withdraw these words.
+  if (id === words.executionId && endedAt !== null) return
   // Skips a viewer whose history is still being read: the next pieces contain this text too.
   for (const [viewer, { held }] of room?.viewers ?? []) if (held === null) viewer.send(message)
   const grown = room && !isThought && isForOthers(room) && room.growing.add(words)
