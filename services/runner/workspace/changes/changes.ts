@@ -147,13 +147,14 @@ export async function currentBase(
   )
 }
 
-/** The commit where two branches parted; `null` when they have no common commit. */
+/** The commit where two branches parted, given the ids of their commits; `null` when they have no common commit. */
 export async function mergeBaseOf(
   git: Git,
   gitDir: string,
   base: string,
   head: string,
 ): Promise<string | null> {
+  if (base === head) return base
   const found = await git({ gitDir, args: ['merge-base', base, head] })
   if (found.endedBy === 'itself' && found.code === 1) return null
   if (!endedWell(found)) throw new GitFault({ args: ['merge-base'] }, found)
@@ -167,7 +168,7 @@ async function distance(
   base: string | null,
 ): Promise<readonly [ahead: number, behind: number]> {
   const range = head === null || base === null ? (head ?? base) : `${base}...${head}`
-  if (range === null) return [0, 0]
+  if (range === null || base === head) return [0, 0]
   const counted = await gitText(git, { gitDir, args: ['rev-list', '--left-right', '--count', range] })
   const [left = 0, right = 0] = counted.split('\t').map(Number)
   // For a single commit instead of a range, git counts everything on the right side.

@@ -71,23 +71,22 @@ export async function treeDifferences(
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
   await index.keepRefreshed()
-  // With `--ignore-submodules=dirty`, git reads only the HEAD of a submodule, and so starts no program.
-  const changed = await gitOrThrow(git, {
-    ...on,
-    args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'],
-  })
   const found: TreePath[] = []
   let rest: Buffer = Buffer.alloc(0)
-  const untracked = await git({
-    ...on,
-    args: ['ls-files', '-z', '--others', '--exclude-standard'],
-    onStdout: (chunk) => {
-      const paths = splitNul(Buffer.concat([rest, chunk]))
-      rest = paths.rest
-      found.push(...paths.whole.filter((path) => !isArtifact(path)))
-      return found.length > maxUntracked ? 'enough' : 'more'
-    },
-  })
+  const [changed, untracked] = await Promise.all([
+    // With `--ignore-submodules=dirty`, git reads only the HEAD of a submodule, and so starts no program.
+    gitOrThrow(git, { ...on, args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'] }),
+    git({
+      ...on,
+      args: ['ls-files', '-z', '--others', '--exclude-standard'],
+      onStdout: (chunk) => {
+        const paths = splitNul(Buffer.concat([rest, chunk]))
+        rest = paths.rest
+        found.push(...paths.whole.filter((path) => !isArtifact(path)))
+        return found.length > maxUntracked ? 'enough' : 'more'
+      },
+    }),
+  ])
   const truncated = untracked.endedBy === 'reader'
   if (!truncated && (untracked.endedBy !== 'itself' || untracked.code !== 0))
     await gitOrThrow(async () => untracked, { args: ['ls-files'] })
