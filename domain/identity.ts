@@ -1,4 +1,4 @@
-/** An account at the code host, and the Flightdeck user to whom it belongs: the first user who claims it. */
+/** An account at the code host, and the Flightdeck user to whom it belongs: the first user who claims it, until it is released. */
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'

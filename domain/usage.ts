@@ -10,7 +10,7 @@ const Tokens = z.int().nonnegative()
 /** The tokens of a model's response, as counted by the broker, or as reported by an agent that calls its model directly. */
 export const ModelUseMetered = fact('ModelUseMetered', {
   executionId: ExecutionId,
-  /** The model's name in the provider's response. Names are not encrypted, so they must be short. */
+  /** The model's name in the provider's response. Names are not encrypted, and the limit keeps longer texts out of them. */
   model: z.string().max(200),
   inputTokens: Tokens,
   outputTokens: Tokens,

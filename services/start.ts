@@ -1,6 +1,6 @@
 /**
- * The entry of the built server, `dist/server/main.js`. It runs the bundle beside it with V8's code cache, which saves a third of the processor time of
- * a start. The first start after a build writes the cache; where it cannot, every start works without it.
+ * The entry of the built server, `dist/server/main.js`. It runs the bundle beside it with V8's code cache, which saves a third of the processor time
+ * of a start. The first start after a build writes the cache; where it cannot, every start works without it.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

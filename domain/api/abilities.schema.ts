@@ -51,9 +51,9 @@ export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilitie
   faults: ['not_found'],
 })
 
-/** The text to search for: a part of a file's path. */
+/** The text to search for: a part of a file's path. Upper and lower case are not distinguished. */
 export const FileSearch = Text.max(abilityLimits.searchLength).default('')
-/** Paths of files. First come file names that contain the search, then paths that contain it elsewhere. */
+/** Paths of files. Files whose name contains the search come first, then files whose path contains it elsewhere. */
 export const FoundFiles = z.array(z.string())
 
 export const findProjectFiles = defineRead(abilityRoutes.findProjectFiles, {

@@ -41,7 +41,9 @@ const nothing = z.object({})
 type Nothing = typeof nothing
 /** Every read may name a position in the log up to which its answer must be current. */
 const reading = { minPosition: Position.optional() }
-/** Every write answers with its position in the log, and with `stale` when the read models have not reached it within 2 s. */
+/**
+ * The answer to a write has the write's position in the log, if it recorded something, and `stale` if the read models have not reached it within 2 s.
+ */
 const written = { position: Position.optional(), stale: z.literal(true).optional() }
 type Shape = Readonly<Record<string, z.ZodType>>
 type NoMembers = Readonly<Record<never, z.ZodType>>

@@ -41,7 +41,7 @@ export const ChatMessage = z.object({
   updatedAt: Moment,
   /** The status of a person's message; `completed` for messages of agents and the system. */
   status: CommandStatus,
-  /** The execution that the message started, or that wrote the message. */
+  /** The execution that the message started or was sent to, or that wrote the message. */
   executionId: z.string().nullable(),
   /** The message was sent to a turn that another message had started. */
   isSteering: z.literal(true).optional(),
@@ -71,7 +71,7 @@ export const LogEntry = z.object({
   /** The execution of the entry; `null` for a queued command. */
   executionId: z.string().nullable(),
   kind: LogKind,
-  /** The id of the entry of the subagent that made this tool call; absent for tool calls of the agent itself. */
+  /** For an entry of a subagent: the id of the entry of the tool call that started the subagent. Absent for entries of the agent itself. */
   parentId: z.string().optional(),
   name: z.string().nullable(),
   /** The path, command, pattern or address that the tool call applies to. */
@@ -221,7 +221,7 @@ export const steerMessage = defineWrite(chatRoutes.steerMessage, {
   faults: ['not_found', 'message_delivered', 'no_turn_to_steer'],
 })
 
-/** Reorders the queued messages. 409 `queue_changed`, with the current queue, when other messages are queued. */
+/** Reorders the queued messages. 409 `queue_changed`, with the current queue, unless `messageIds` names exactly the queued messages. */
 export const reorderQueue = defineWrite(chatRoutes.reorderQueue, {
   summary: 'Reorders the queued messages.',
   params,
@@ -236,7 +236,7 @@ export const getCommands = defineRead(chatRoutes.getCommands, {
   query: page,
   answer: {
     logs: z.array(LogEntry),
-    /** Queued and running commands from before this page. A queued command moves to the end of the log when it starts. */
+    /** Queued and running entries from before this page; empty with `before`. A queued command moves to the end of the log when it starts. */
     open: z.array(LogEntry),
     version: z.number(),
   },

@@ -8,12 +8,12 @@ export const cleanUpRoutes = {
 /**
  * The outcome of a clean-up for the branch at the code host.
  * - `deleted`: Flightdeck deleted it. `gone`: it had been deleted before.
- * - `moved`: it is still there, because somebody pushed to it after the pull request ended.
+ * - `moved`: it is still there, because its last commit is not the last known commit of the pull request.
  * - `in_use`: it is still there, because another task or pull request uses it, or because its own task was continued.
  * - `only_copy`: it is still there, because its work was not merged and may exist nowhere else.
  * - `refused`: it is still there, because the code host refused the deletion, for example of a protected branch.
  * - `unchecked`: it is still there, because the code host stopped answering before the deletion.
- * - `not_ours`: it was left alone, because it is a default or base branch, or because Flightdeck did not name it.
+ * - `not_ours`: it was left alone, because it is a default or base branch, was not named by Flightdeck, or is in another repository.
  * - `no_access`: its state is unknown, because the person cannot reach the repository.
  * - `unavailable`: its state is unknown, because the code host did not answer a request about it or the request to delete it.
  */
@@ -35,7 +35,7 @@ export type BranchOutcome = (typeof branchOutcomes)[number]
  * The outcome of a clean-up for the workspace.
  * - `removed`: Flightdeck removed it. `none`: there was no workspace.
  * - `not_saved`: it is still there, because its work is not merged and could not be restored from saved copies.
- * - `in_use`: it is still there, because something runs in it.
+ * - `in_use`: it is still there, because something runs in it, or because the task was continued.
  * - `unreachable`: its state is unknown, because its runner, or the code host that the runner has to ask, refused or did not answer in time. The
  *   workspace may still be removed later.
  */

@@ -16,7 +16,10 @@ const InstallationOfPerson = z.object({
   id: z.string(),
   ...Account,
   repositories: z.enum(['all', 'selected']),
-  /** How many repositories of the installation the person can reach; `null` while it is suspended, or when the code host does not say. */
+  /**
+   * How many repositories of the installation the person can reach; `null` for a suspended installation, for all after the first 30, and when the
+   * code host does not say.
+   */
   count: z.number().nullable(),
   /** The ids of the selected repositories, a few hundred at most; `null` when all are selected, or when `count` is `null`. */
   selected: z.array(z.string()).nullable(),
@@ -145,7 +148,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       requests: z.array(z.object({ account: z.string(), requester: z.string() })),
     }),
     deliveries: part({ deliveries: z.array(Delivery) }),
-    /** The rate limit of the administrator who makes the request; `null` without an account at the code host. */
+    /** The rate limit of the administrator who makes the request; `null` without an account at the code host, and for the local code host. */
     own: part({ login: z.string(), left: Left }).nullable(),
   },
   faults: ['forbidden'],

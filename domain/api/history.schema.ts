@@ -107,7 +107,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
     next: z.string(),
     more: z.boolean(),
     total: z.number(),
-    /** For each stream that cannot be read to its end: the first unreadable event, and why. Everything readable is in the pages. */
+    /** For each stream in which the pages have reached an unreadable event: this event, and why. No page has later events of the stream. */
     missing: z.array(
       z.object({
         stream: z.enum(['task', 'terminal']),
@@ -125,7 +125,7 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
   query: { revision: z.coerce.number().int().min(0) },
   answer: {
     data: GitDiff,
-    /** False when the diff was deleted, so that `data` has only its line counts. */
+    /** False when the diff was deleted: `data` then has the number of changed files, but not the files. */
     kept: z.boolean(),
   },
   faults: ['not_found'],
@@ -145,7 +145,7 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
     isSealing: z.boolean(),
     /** The time of the log's newest seal, and how many of the `events` the seal provably covers. `null` before the first seal. */
     seal: z.object({ at: Moment, events: z.number() }).nullable(),
-    /** The fingerprint of the key that signs seals; `null` before the first seal. */
+    /** The fingerprint of the key that signs seals; `null` as long as the log has no key. */
     key: z.string().nullable(),
   },
   faults: ['not_found', 'not_sealed'],
@@ -160,7 +160,7 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
     epoch: z.number(),
     /** The time of the newest seal, and how many events of the log it covers. `null` before the first seal. */
     seal: z.object({ at: Moment, size: z.number() }).nullable(),
-    /** The keys, newest first; empty before the first seal. The first key signs new seals. */
+    /** The keys, newest first; empty as long as the log has none. The first key in the list signs new seals. */
     keys: z.array(
       z.object({
         /** A key's fingerprint, for people to compare: 32 hexadecimal digits in groups of four. */

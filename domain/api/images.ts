@@ -18,7 +18,7 @@ export const imageLimits = {
   nameLength: 200,
   aTask: 5,
   aMessage: 3,
-  /** The most images of one person that are uploaded and not yet attached to a message. */
+  /** The most images of one person that are uploaded and not yet attached to a task or message. */
   waiting: 100,
 } as const
 

@@ -87,7 +87,7 @@ export type McpServerInput = z.infer<typeof McpServerInput>
 export const ShownMcpServer = McpServer
 export type ShownMcpServer = z.infer<typeof ShownMcpServer>
 
-/** A server in the repository's `.mcp.json`, which people can add. `secrets` has the names of the variables that the server uses. */
+/** A server that the repository's `.mcp.json` suggests to people. `secrets` has the names of the variables that the server uses. */
 export const SuggestedMcpServer = z.discriminatedUnion('kind', [
   z.object({
     name: z.string(),

@@ -124,7 +124,7 @@ const ShownRule = z.object({
   checks: Mode,
   /** The most automatic turns that try to fix the failed checks of one commit. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
-  /** The most automatic turns within 24 hours that try to fix the failed checks of one pull request. */
+  /** The most automatic turns within 24 hours that try to fix the failed checks of one task's pull requests. */
   triesPerDay: tries(feedbackLimits.triesPerDay),
   resolves: z.boolean(),
 })
@@ -159,7 +159,9 @@ const IssueDecision = z.object({
 })
 
 export const ShownSettings = z.object({
-  /** A command that runs once in each new workspace, before the agent; empty for none. */
+  /**
+   * A command that sets up each new workspace, before the agent; empty for none. It is not run when the files that it left earlier can be used again.
+   */
   setupCommand: z.string(),
   /** Variables that the setup command, people's commands and the agent get. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),

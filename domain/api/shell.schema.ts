@@ -16,7 +16,10 @@ export const WriteToShell = z.tuple([TaskId, ExecutionId, ShellInput])
 export const ResizeShell = z.tuple([TaskId, ExecutionId, TerminalSize])
 export const CloseShell = z.tuple([TaskId, ExecutionId])
 
-/** The answer to `shell_open`. A task has one shell at a time: if one is open, it is joined. `shared` says whether it is in the agent's own sandbox. */
+/**
+ * The answer to `shell_open`. A task has one shell at a time: if a shell is open, the person joins this shell. `shared` says whether the shell runs
+ * in the agent's own sandbox.
+ */
 export type ShellOpening =
   | { readonly opened: true; readonly shellId: string; readonly shared: boolean }
   | { readonly opened: false; readonly error: string; readonly code: FaultCode }

@@ -33,7 +33,7 @@ export const TaskFile = z.object({
    * `null` if nothing can be shown, or if the download is too large.
    */
   content: z.string().nullable(),
-  /** Whether `content` is only the beginning. */
+  /** Whether `content` is only the beginning, or is missing because the download is too large. */
   cut: z.boolean(),
   /** Whether secrets were removed from `content`. */
   redacted: z.boolean(),

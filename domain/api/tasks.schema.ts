@@ -195,7 +195,7 @@ export const GitDiff = z.object({
   commitComparison: z.object({ ahead: z.number(), behind: z.number() }),
   baseBranch: z.string(),
   truncated: z.boolean(),
-  /** The hash of the git tree that this diff shows. `null` while an agent is writing, and when the base is not the recorded one. */
+  /** The hash of the git tree that this diff shows. `null` while an agent writes, before changes are recorded, and for another base branch. */
   tree: z.string().nullable(),
   version: z.number(),
 })
@@ -329,7 +329,9 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
   params,
   answer: {
     pr: PullRequest.nullable(),
-    /** A title and body made from the task and the chat; once there is a pull request, the title and body as last sent to the code host. */
+    /**
+     * A title and body made from the task and the chat. While a pull request is open, the title and body that a person last requested for it, if any.
+     */
     proposal: z.object({ title: z.string(), body: z.string() }),
     autoUpdate: z.boolean(),
     /**

@@ -36,7 +36,7 @@ type Sentences = {
   readonly [Type in TaskEventMessage['type']]?: (event: Event<Type>, context: Names & Around) => Said | null
 }
 
-/** The row of an event; `null` for an event that does not matter to people, and for tool calls, whose rows `toolRow` makes. */
+/** The row of an event; `null` for an event that does not matter to people, and for events whose rows other functions make, such as tool calls. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
   // The cast holds because `sentences` has, under each event type, a function that takes events of this type.
   const said = (sentences[event.type] as Sentence | undefined)?.(event, { ...names, ...around })

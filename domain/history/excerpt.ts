@@ -20,7 +20,7 @@ export function plainExcerpt(markdown: string | null | undefined): string {
 /** Only this many characters at the beginning of a Markdown text are processed. */
 const maxMarked = 4_000
 
-/** The beginning of a Markdown text without most of its markup. Rows and headings can show what is left. */
+/** The first `maxMarked` UTF-16 code units of a Markdown text, without most of the markup. Line breaks stay. */
 export function plainText(markdown: string): string {
   return markdown
     .slice(0, maxMarked)

@@ -52,7 +52,10 @@ function comesAfter(item: HistoryItem | undefined, follows: number): boolean {
   return item?.kind === 'event' && item.event.revision > follows
 }
 
-/** The name of the moment of an event, such as `12` in the task's stream or `t12` in the terminal's. The name stays valid when the log is moved. */
+/**
+ * The name of the moment of an event, such as `12` in the task's stream or `t12` in the terminal's. It is made from the revision, so it stays valid
+ * when the log is moved to another event store.
+ */
 export function momentOf(item: PlacedItem): string {
   return item.kind === 'event' ? `${item.event.revision}` : `t${revisionOf(item)}`
 }

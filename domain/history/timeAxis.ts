@@ -64,7 +64,7 @@ export function timeAt(axis: TimeAxis, position: number): number {
   return time + ((position - from) / (to - from)) * (next - time)
 }
 
-/** The position that is `ms` milliseconds after an event, but at most the last position before the next event. */
+/** The position of the time `ms` milliseconds after an event, but before the next event. For the last event, it is the event's own position. */
 export function positionAfter({ times, positions }: TimeAxis, index: number, ms: number): number {
   const [from, to] = [positions[index] ?? 0, positions[index + 1]]
   const stretch = (times[index + 1] ?? 0) - (times[index] ?? 0)

@@ -19,7 +19,7 @@ export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 /** An Ed25519 signature in hex. */
 export const Signature = z.string().regex(/^[0-9a-f]{128}$/)
 
-/** The id of a signing key, in hex, which is derived from the key and the name of the log. */
+/** The id of a signing key, in hex. It is derived from the key and from the name of the log. */
 export const KeyId = z.string().regex(/^[0-9a-f]{8}$/)
 
 /** The name of a git object: SHA-1 or SHA-256 in hex. */

@@ -4,8 +4,8 @@
 export const ourBranches = 'flightdeck'
 
 /**
- * Whether Flightdeck created the branch. Its branches are named `flightdeck/…`, or `flightdeck-…` if the repository has a branch `flightdeck`, which
- * makes the first form impossible.
+ * Whether Flightdeck created the branch, judged by its name. Its branches are named `flightdeck/…`, or `flightdeck-…` if the repository has a branch
+ * `flightdeck`, which makes the first form impossible.
  */
 export function isOurBranch(name: string): boolean {
   return name.startsWith(`${ourBranches}/`) || name.startsWith(`${ourBranches}-`)

@@ -6,9 +6,9 @@ export const projectStream = (projectId: string): string => `project-${projectId
 export const taskStream = (taskId: string): string => `task-${taskId}`
 /** The output of a task's agent and commands, and text that is being written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
-/** The events of a single write that has an `Idempotency-Key` or an effect outside the log. */
+/** The events of one request to create a repository at the code host, which clients may repeat. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** Users' claims to an account at the code host. `id` becomes the user id of the first person who signs up with it. */
+/** Users' claims to an account at the code host. `id` becomes the user id of the first person who signs up with the account. */
 export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */

@@ -87,8 +87,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * The requests made since the rule began to apply: first by label, then by mention; in both groups oldest first, and only the latest of each person.
- * Texts by bots, by this server, or edited by others do not count. `slug` is the App's name; `null` when there is no App.
+ * The requests made since the rule began to apply: first by label, then by mention. Each group has only the latest request of each person, oldest
+ * first. Texts by bots, by this server, or edited by others do not count. `slug` is the App's name; `null` when there is no App.
  */
 export function requestsOf(
   { issue, labelEvents, comments }: SearchedIssue,

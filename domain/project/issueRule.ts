@@ -18,8 +18,8 @@ export const issueLimits = {
   /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
-   * How many issues that did not become tasks a project remembers: at most this many that wait for something other than the limit per hour or day,
-   * and at most this many that do not wait. Issues that wait for that limit are all remembered.
+   * How many issues that did not become tasks a project remembers: all that wait for the limit per hour or day, at most this many that wait for
+   * something else, and at most this many that do not wait.
    */
   passedOver: 200,
   /** The most issues that wait for the limit per hour or day. Further issues are read only when fewer wait. */

@@ -45,7 +45,7 @@ type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
   { type: Type }
 >['content']
 
-/** Since when the parts of the rule apply, in ISO 8601; `null` for a part that was never switched on. Earlier requests do not count. */
+/** Since when the parts of the rule apply, in ISO 8601; `null` until the rule is switched on for the first time. Earlier requests do not count. */
 export interface RuleSince {
   readonly on: string | null
   /** When the current label was chosen. */
@@ -67,7 +67,7 @@ export interface ProjectIssues {
   readonly taken: ReadonlyMap<string, TakenIssue>
   /** Issues that did not become tasks, by the code host's id of the issue. `issueLimits.passedOver` says how many are kept. */
   readonly passedOver: ReadonlyMap<string, PassedOverIssue>
-  /** The time up to which changed issues were read, by the code host's clock, in ISO 8601; `null` before a time is recorded. */
+  /** The time up to which changed issues were read, by the code host's clock, in ISO 8601; `null` if none is recorded since the rule is on. */
   readonly readUpTo: string | null
   /** The code of the fault that prevents reading the issues; `null` while they can be read. */
   readonly unread: string | null
@@ -186,8 +186,8 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
 }
 
 /**
- * The progress of reading issues is recorded at most once a day, not for every change. After a restart, the changes of at most one day are read
- * again.
+ * The progress of reading issues is recorded once a day, and when issues can be read again after a fault, but not for every change. After a restart,
+ * the changes of about one day are read again.
  */
 const noteEveryMs = 24 * hourMs
 

@@ -51,7 +51,10 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
   }
 }
 
-/** The state with a new rule. `since` becomes `at` for each part that was switched on or changed. */
+/**
+ * The state with a new rule. `since` becomes `at` for all parts when the rule was switched on, and otherwise for each part that was switched on or
+ * changed.
+ */
 function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
   if (!rule.on) return { ...before, rule, unread: null }
   const isNew = !before.rule.on

@@ -36,7 +36,7 @@ export interface ProjectService {
 }
 
 export interface ProjectSettings {
-  /** A command that runs once in each new workspace; empty for none. */
+  /** A command that sets up each new workspace; empty for none. It is not run when the files that it left earlier can be used again. */
   readonly setupCommand: string
   /** Environment variables of everything that runs in the sandbox. `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
   readonly variables: readonly { readonly name: string; readonly value: string }[]

@@ -64,7 +64,10 @@ export const BundleRecord = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
   /** A tlog-proof that this revision was the last of its stream when the log was sealed. It refers to the tree of the header's `heads`. */
   z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** An earlier seal of the epoch. `proof` shows that the seal's tree is a prefix of the tree of the header's checkpoint. Hashes are in base64. */
+  /**
+   * An earlier seal of the epoch, or an earlier size of the log that the reader requested. `proof` shows that its tree is a prefix of the tree of the
+   * header's checkpoint. Hashes are in base64.
+   */
   z.strictObject({
     kind: z.literal('seal'),
     size: z.int().positive(),
@@ -82,7 +85,9 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** Events of a stream, from revision `first` to `last`. Their content is missing for the reason `kind`, unless it is withheld. */
+/**
+ * Events of a stream, from revision `first` to `last`. The content of each is missing for the reason `kind`, unless it is withheld or never existed.
+ */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,

@@ -37,7 +37,7 @@ export function chainFaults(
   return faults
 }
 
-/** The hash of an event; `undefined` when the event's data is nested too deeply or contains a lone surrogate. */
+/** The hash of an event; `undefined` when the event's data is nested too deeply or has a number that is not finite, such as `1e999`. */
 function hashOf(event: Envelope, cryptography: Cryptography): string | undefined {
   try {
     return envelopeHash(cryptography, event)

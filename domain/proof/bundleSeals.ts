@@ -25,7 +25,7 @@ export interface ProvenSeals extends ListedSeals {
   readonly roots: ReadonlyMap<number, Hash>
 }
 
-/** Checks the lines of a bundle for seals, and returns the roots that they prove. */
+/** Checks the bundle's records of the kind `seal`, and returns the roots that they prove. */
 export function provenSeals(
   { seals }: Pick<Parts, 'seals'>,
   checkpoint: Checkpoint,

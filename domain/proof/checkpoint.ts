@@ -151,7 +151,7 @@ function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }
 
-/** Whether the text has no control characters except newlines, and no lone surrogates. */
+/** Whether the text has no characters below U+0020 except newlines, and no lone surrogates. */
 function isText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
@@ -192,8 +192,8 @@ export interface Cosignature {
 }
 
 /**
- * The witness's signature on the note (c2sp.org/tlog-cosignature, version 1 with Ed25519). `undefined` when there is none, `forged` when a signature
- * under the witness's name is invalid.
+ * The witness's signature on the note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when there is none. `forged`: the signature
+ * under the witness's key is invalid, or there are several.
  */
 export function cosignatureBy(
   witness: VerifierKey,

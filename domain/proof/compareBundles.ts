@@ -13,7 +13,7 @@ export interface BundleComparison {
   readonly verdict: 'agree' | 'contradict' | 'not_compared'
   readonly contradictions: readonly BundleFault[]
   readonly why?: 'unreadable' | 'other_log' | 'too_old'
-  /** The size of the smaller tree. If the bundle with the larger tree is downloaded again with `?seal=<size>`, the bundles can be compared. */
+  /** With `too_old`: the size of the smaller tree. Download the bundle with the larger tree again with `?seal=<size>` to compare the bundles. */
   readonly size?: number
   /** For two bundles of the same task: which bundle has more events, and how many more. */
   readonly extension?: { readonly longer: 'first' | 'second' | 'neither'; readonly events: number }

@@ -66,7 +66,10 @@ export function rootOf(sha256: Sha256, { hashes }: Frontier): Hash {
   return folded(sha256, hashes) ?? sha256(new Uint8Array(0))
 }
 
-/** The complete subtrees that the leaves from `start` to `end` form, largest first. `start` must be a multiple of the size of the first subtree. */
+/**
+ * The complete subtrees that the leaves from `start` (included) to `end` (excluded) form, largest first. `start` must be a multiple of the size of
+ * the first subtree.
+ */
 export function nodesOf(start: number, end: number): readonly Node[] {
   const nodes: Node[] = []
   for (let at = start; at < end;) {
@@ -183,7 +186,7 @@ export function isSame(one: Hash, other: Hash): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
-/** The subtrees of an inclusion proof for leaf `index`, among the leaves from `start` to `end`. */
+/** The subtrees of an inclusion proof for leaf `index`, among the leaves from `start` (included) to `end` (excluded). */
 function siblingsOf(index: number, start: number, end: number): readonly (readonly Node[])[] {
   if (end - start === 1) return []
   const middle = start + split(end - start)
@@ -193,8 +196,8 @@ function siblingsOf(index: number, start: number, end: number): readonly (readon
 }
 
 /**
- * The subtrees of a consistency proof (RFC 6962, 2.1.2), among the leaves from `start` to `end`. `isWhole` is the RFC's flag b: if these leaves are
- * the whole older tree, the proof needs no hash for them, because the verifier knows the older root.
+ * The subtrees of a consistency proof (RFC 6962, 2.1.2), among the leaves from `start` (included) to `end` (excluded). `isWhole` is the RFC's flag b:
+ * if these leaves are the whole older tree, the proof needs no hash for them, because the verifier knows the older root.
  */
 function consistencyOf(
   older: number,

@@ -184,9 +184,7 @@ export type TaskCommand =
       readonly questionId: string
       readonly answer: Answer
       readonly answeredBy: string
-      /**
-       * The id of the message that starts the next turn if no agent waits for the answer. `message` is its text.
-       */
+      /** The id of the message that starts the next turn if no agent waits for the answer. `message` is its text. */
       readonly messageId: string
       readonly message: string
       readonly executionId: string

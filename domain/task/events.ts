@@ -58,7 +58,7 @@ export const PassingFault = z.enum(passingFaults)
 const Commit = ObjectName
 /** The git tree of the files; `null` when no tree was written. */
 const Tree = ObjectName.nullable()
-/** A name chosen by a program in the sandbox. Names are not encrypted, so they must be short. */
+/** A name chosen by a program in the sandbox. Names are not encrypted, and the limit keeps longer texts out of them. */
 const Named = z.string().max(200)
 
 /** The last event of the terminal when an execution ended. It links the hash chain of the terminal's stream to the chain of the task's. */
@@ -342,7 +342,7 @@ export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 
-/** An alternative got a place in the task's comparison. The alternative is created right after this event. */
+/** An alternative got a place in the task's comparison. The alternative is created right after this event, unless it existed before. */
 export const AlternativeAdded = event('AlternativeAdded', 1, {
   data: z.object({ taskId: TaskId }),
   content: z.object({ title: z.string() }),

@@ -4,9 +4,7 @@ import type { CommandOf } from './commands.ts'
 import { ModelChosen, type TaskEvent } from './events.ts'
 import type { LiveTask, ModelChoice } from './state.ts'
 
-/**
- * The event with the chosen effort of a new task; none when no effort was chosen. `TaskCreated` already contains the model.
- */
+/** The event with the chosen effort of a new task; none when no effort was chosen. `TaskCreated` already contains the model. */
 export function effortOfNew({
   agent,
   codexModel,

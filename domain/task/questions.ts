@@ -57,9 +57,7 @@ export function chooseMode({ questions }: LiveTask, mode: AgentMode | undefined)
   return mode === undefined || mode === questions.mode ? [] : [AgentModeChosen.of({ mode })]
 }
 
-/**
- * Withdraws all open questions: when a turn succeeds or is cancelled, when another turn starts, and at an undo.
- */
+/** Withdraws all open questions: when a turn succeeds or is cancelled, when another turn starts, and at an undo. */
 export function withdrawQuestions({ questions }: LiveTask): readonly TaskEvent[] {
   return [...questions.pending].flatMap(([questionId, { executionId, status }]) =>
     status === 'open' ? [QuestionWithdrawn.of({ executionId, questionId })] : [],

@@ -39,7 +39,7 @@ export function started(
   { points, at }: RestorePoints,
   { executionId, kind }: Pick<RestorePoint, 'executionId' | 'kind'>,
 ): RestorePoints {
-  // A retry of the same execution adds no point.
+  // Another attempt of the same execution adds no point.
   if (points.at(-1)?.executionId === executionId) return { points, at }
   return {
     points: [...points, { executionId, kind, before: at, snapshot: null }],

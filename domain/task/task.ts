@@ -326,8 +326,8 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]
-  // A failed or cancelled turn stops the queue, because the queued messages rely on the turn's success. A turn that succeeded although a person
-  // wanted to cancel it also stops the queue, unless the person has sent another message since.
+  // A failed turn stops the queue, because the queued messages rely on the turn's success. A failed command does not. If a person asked to cancel,
+  // the queue stops however the execution ended, unless a message that was sent since then is still queued.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||

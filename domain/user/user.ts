@@ -197,7 +197,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
-      // If the code host already gave an email address, the address that the person types in the onboarding is ignored.
+      // If the person already has an email address, the address that the person types in the onboarding is ignored.
       return [
         OnboardingCompleted.of({ companySize, role }, { fullName, email: state.email ?? command.email }),
       ]

@@ -209,7 +209,7 @@ export function executionFieldsAfter(
   }
 }
 
-/** A line that says how a command ended: its exit code, or why it failed or was cancelled. */
+/** A line that says how a command ended: its exit code, why it failed, or that it was cancelled; `null` when nothing is known. */
 export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   if (exitCode !== null) return `exit ${exitCode}`

@@ -1,4 +1,4 @@
-/** The command log of a task: one document per tool call, thought, and text of a subagent, per turn with artifacts, and per command of a person. */
+/** A task's command log: one document for each tool call, each thought, each text of a subagent, each turn with artifacts, each person's command. */
 import type { ShownArtifact } from '../api/artifacts.schema.ts'
 import type { LogEntry } from '../api/chat.schema.ts'
 import type { ShownImage } from '../api/images.schema.ts'

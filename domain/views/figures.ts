@@ -38,7 +38,7 @@ export interface FiguresDocument extends ViewDocument {
   /** The payer of the last turn. */
   readonly payer: Payer
   readonly createdAt: string
-  /** The task's first agent, the first model that this agent used, and who paid for this model. */
+  /** The task's first agent, the main model of the first turn that used a model, and the payer of that turn. */
   readonly first: { readonly agent: AgentName; readonly model: string | null; readonly payer: Payer }
   readonly turn: OpenTurn | null
   readonly days: readonly DayFigures[]

@@ -28,7 +28,7 @@ export interface TaskCommentDocument extends ViewDocument {
   readonly order: string
 }
 
-/** The types of events after which the task's comment at the code host must be updated. */
+/** The types of events after which the task's comment at the code host must be updated. `ToolStarted` counts only for the tool of the to-do list. */
 export const toldToIssues = [
   'ExecutionRequested',
   'ExecutionStarted',

@@ -425,7 +425,7 @@ export function taskOf(
   }
 }
 
-/** The branch that was checked out in the workspace when the changes were last recorded. */
+/** The branch that was checked out in the workspace when the changes were last recorded; `null` when it is not known. */
 export function currentBranchOf({ recorded }: Pick<TaskDocument, 'recorded'>): string | null {
   return recorded?.currentBranch || null
 }

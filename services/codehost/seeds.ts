@@ -37,8 +37,8 @@ const cloneLimit = 600_000
 const refreshLimits = { folder: 60_000, address: 15_000 }
 
 /**
- * Imports each seed, or updates it if it was imported before. A seed that git cannot read is left out and reported in the log. Throws an error with a
- * sentence for people when the path, address or name of a seed cannot be used, and when git can read none of the seeds.
+ * Imports each seed, or updates it if it was imported before. A seed that git cannot clone is left out; this and a failed update are reported in the
+ * log. Throws an error with a sentence for people when the path, address or name of a seed cannot be used, and when git can clone none of the seeds.
  */
 export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise<void> {
   // All seeds are checked first, so that a mistake in the last seed is reported before the import of the first seed takes minutes.
@@ -59,7 +59,7 @@ export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise
   for (const { message } of faults) parts.log(`Left out: ${message}`)
 }
 
-/** Parses a path or a git address. Throws an error with a sentence for people when the text is neither, or when it contains a password. */
+/** Parses a path or a git address. Throws an error with a sentence for people when the text cannot be used, or when it contains a password. */
 export function placeOf(source: string): Place {
   const text = source.trim()
   // The part before the host may contain a password, so no sentence repeats it.

@@ -29,9 +29,9 @@ export interface Attaching {
 }
 
 /**
- * Calls `execute`, which records the message, with copies of the images. Throws `invalid_input` for the field `images.N` when an image is unknown,
- * was discarded or belongs to somebody else, with the same sentence for all three. If the command already took effect, no images are copied, because
- * they may have been discarded since.
+ * Copies the images, and calls `execute` with the copies to record the message. Throws `invalid_input` for the field `images.N` when an image is
+ * unknown, was discarded or belongs to somebody else, with the same sentence for all three. If the command already took effect, no images are copied,
+ * because they may have been discarded since.
  */
 export async function withImages(
   services: Services,

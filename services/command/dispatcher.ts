@@ -29,7 +29,7 @@ export const dispatcherMarks = (identity: LogIdentity) => ({
 const requests = ['ExecutionRequested', 'PullRequestRequested']
 const kinds = ['execution', 'pull_request', 'erasure'] as const
 
-/** Starts the dispatcher after the last event that became a job. It runs until it is stopped. */
+/** Starts the dispatcher, which continues after the earlier of its two marks and runs until it is stopped. */
 export async function startDispatcher(
   engines: Pick<Engines, 'eventStore' | 'jobs' | 'log' | 'logIdentity' | 'commands' | 'emit' | 'logger'>,
 ): Promise<Subscription> {

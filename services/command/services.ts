@@ -52,7 +52,7 @@ export const route = routeWith<CommandServices>()
 /** How long a write waits for its projection before its answer says `stale`. */
 const projectionTimeoutMs = 2_000
 
-/** The fields that the answer of every write has. Waits until the read models contain the event at `position`. */
+/** The fields that every write's answer has. Waits until the read models contain the event at `position`; sets `stale` if that takes too long. */
 export async function written(
   position: Position | null,
   { projected }: CommandServices,

@@ -24,8 +24,8 @@ interface Entered {
 }
 
 /**
- * Stores the key in the vault and calls `record`. If `record` fails, the key is removed. Throws `key_refused` when the provider refuses the key, and
- * `invalid_input` for a key of the wrong kind, and for an address that is not allowed.
+ * Stores the key in the vault and calls `record`. If `record` fails, the key is removed. Throws `key_refused` when the provider refuses the key,
+ * `invalid_input` for a key of the wrong kind and for an address that is not allowed, and `not_found` for a holder that was deleted.
  */
 export async function storeKey<Answer>(
   { modelKeys, models }: { readonly modelKeys: ModelKeys; readonly models: ModelPlaces },

@@ -158,7 +158,7 @@ function createApp(
   app.use(health(options.parts, options.details))
   app.use(refuseForeignHosts(options))
   app.use(refuseDisguisedApiPaths)
-  // Comes before limits, because webhooks have no session; their route reads the body itself.
+  // Comes before the limits of the API, because webhooks have their own limits; their route reads the body itself.
   app.use(githubWebhooks(options.webhookSecrets, { ...services, bodies }))
   app.use(inApi(refuseUndecodable))
   app.use(inApi(noStore))

@@ -41,7 +41,7 @@ export interface GatewayOptions {
   readonly port: number
   /** The address at which people reach the server; `null` for a loopback name taken from each request. */
   readonly publicUrl: string | null
-  /** The host name below which the previews of tasks have their names; `null` when previews have only loopback names. */
+  /** The host name below which the previews of tasks have their names; `null` when previews have only loopback names, or are not served. */
   readonly previewHost: string | null
   /** The sandboxes of this process; `null` when its runners are elsewhere. */
   readonly sandboxes: SandboxPorts | null

@@ -38,7 +38,7 @@ export interface OwnAccess extends Tokens {
 
 /**
  * The access of an installation of the App. Getting a token throws CodeHostFault `unauthorized` when the installation must no longer be used, and
- * Fault `app_key_refused`.
+ * Fault `app_key_refused` when the code host refuses the App's key.
  */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'

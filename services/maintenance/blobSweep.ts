@@ -96,8 +96,8 @@ async function* batches(
 }
 
 /**
- * Returns the hashes that no stream names, or that a single stream names, which has ended. Reads the log after the hashes were listed. Returns none
- * if there is a reason not to trust the log.
+ * Returns the hashes that no stream names, and those that only one stream names, if that stream has ended. Reads the log after the hashes were
+ * listed. Returns none if there is a reason not to trust the log.
  */
 async function unnamedOf(
   engines: BlobSweepEngines,

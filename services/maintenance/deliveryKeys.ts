@@ -40,7 +40,7 @@ export async function destroyDeliveryKeys(
   }
 }
 
-/** How many records at the beginning of the log are read to find an undamaged one. */
+/** How many of the first deliveries in the log are read to find an undamaged one. */
 const firstOfAll = 100
 
 async function firstDay(eventStore: Pick<EventStore, 'readAll'>): Promise<string | undefined> {

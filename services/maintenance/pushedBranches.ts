@@ -135,7 +135,7 @@ const isPassing = (fault: unknown): boolean => fault instanceof CodeHostFault &&
 
 const page = 1_000
 
-/** Reads from the log which branches a task pushed. Returns `undefined` for a task that never pushed anything, or whose key was destroyed. */
+/** Reads from the log which branches a task pushed. Returns `undefined` if it pushed nothing, cannot be read, or if its key was destroyed. */
 async function pushedOf(engines: BranchEngines, taskId: string): Promise<Pushed | undefined> {
   try {
     const [created] = await engines.log.read(taskStream(taskId), 0, 1)

@@ -1,7 +1,7 @@
 /**
- * Copies the essential part of the data folder while the product is running, and makes a data folder from such a copy. The log is copied first, so
- * that the later parts contain everything that its events name. Read models, the queue and workspaces are left out: they follow from the log and the
- * blobs.
+ * Copies the essential part of the data folder while the product is running, and makes a data folder from such a copy. The log is copied before blobs
+ * and keys, so that these contain everything that its events name. Read models, the queue and workspaces are left out: they follow from the log and
+ * the blobs.
  */
 import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -58,8 +58,8 @@ const keyName = 'master.key'
 /** The name that the file of seals has in a backup. */
 const sealsName = 'seals.ndjson'
 /**
- * The log is copied first and the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there
- * either.
+ * The log is copied before the blobs, and the keys are copied after them. An erasure destroys the key before the blobs, so a blob that is missing in
+ * the copy has no key there either.
  */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /**

@@ -50,7 +50,7 @@ export async function copyTree(
   await copy(from, to)
 }
 
-/** One hash for a whole folder, over names, sizes and hashes of its files in order. */
+/** The number and total size of all files below a folder, and one hash over their names, sizes and hashes, ordered by name. */
 export async function sumOf(folder: string): Promise<z.infer<typeof TreeSum>> {
   const whole = createHash('sha256')
   let files = 0
@@ -87,7 +87,7 @@ export async function digestOf(file: string): Promise<z.infer<typeof FileSum>> {
 /** The most files that are synced at once. A disk needs little more time for many files than for one. */
 const syncedAtOnce = 16
 
-/** Writes a folder and all files below it to the disk. */
+/** Syncs all files below a folder, and the folder itself, to the disk. */
 export async function syncAll(folder: string): Promise<void> {
   const files = filesBelow(folder)
   const syncInTurn = async () => {

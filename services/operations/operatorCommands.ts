@@ -147,7 +147,7 @@ export function readModelOperationOf(
   return (context) => rebuilt(context, name === undefined ? names : [name], maxSilenceMs)
 }
 
-/** Requests the rebuild and reports its progress until it is done. The projector does the work. */
+/** Requests the rebuild and reports its progress until it is done, or until there was no progress for `silentMs`. The projector does the work. */
 async function rebuilt(
   { readStore, progress }: ReadModelContext,
   collections: readonly string[],

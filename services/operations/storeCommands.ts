@@ -69,7 +69,7 @@ function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<Ope
       }
 }
 
-/** Opens the data folder or the configured databases, even while another process uses them. Throws if there is no data folder, instead of creating one. */
+/** Opens the data folder or the configured databases, even while another process uses them. Throws if the data folder is needed but missing. */
 async function onOwnStores(
   { config, logger }: OperationContext,
   operation: (stores: OwnStores) => Promise<OperationResult>,

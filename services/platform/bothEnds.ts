@@ -22,7 +22,7 @@ export interface BothEnds {
   close(): Promise<void>
 }
 
-/** Locks the data folder until `close`. Throws like `openEngines`. */
+/** Opens the stores at both ends, and locks the data folder until `close`. Throws like `openEngines`. */
 export async function openBothEnds(config: StoresConfig, logger: Logger): Promise<BothEnds> {
   const release = holdDataFolder(config.dataDir)
   const { opening, close: closeStores } = beginOpening(config, logger)

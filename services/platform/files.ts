@@ -11,7 +11,7 @@ export function hasCode(fault: unknown, code: string): boolean {
   return fault instanceof Error && 'code' in fault && fault.code === code
 }
 
-/** Writes a new file that only its owner can access. Throws when the file exists. */
+/** Writes a new file that only its owner can access, and flushes its content to the disk. Throws when the file already exists. */
 export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -22,7 +22,7 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Writes a folder to the disk. A new name in it survives a power cut only after this. */
+/** Flushes a folder to the disk. A file that was created or renamed in the folder survives a power cut only after this. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -7,8 +7,8 @@ export function sha256(bytes: string | Uint8Array): string {
 }
 
 /**
- * A short name for a line's content, by which processes compare lines without sending them: 12 hex digits of the hash of the line without its end.
- * Text is hashed as UTF-8.
+ * A short name for a line, by which processes compare lines without sending them: the first 12 hex digits of its SHA-256. The line must not end with
+ * `\n`; a `\r` at its end is ignored. Text is hashed as UTF-8.
  */
 export function lineHash(line: string | Buffer): string {
   const bytes = typeof line === 'string' ? Buffer.from(line) : line

@@ -4,8 +4,8 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 export type { Logger }
 
 /**
- * Makes the logger. Stdout stays free for what people read. Secrets are never logged: only codes, ids and our own sentences. `bindings` are in every
- * line; work for a request or a job uses a child logger with its ids.
+ * Makes the logger. Stdout stays free for what people read. Entries must contain no secrets: only codes, ids, our own sentences, and faults, of which
+ * only the fields of `LoggedFault` are written. `bindings` are in every line; work for a request or a job uses a child logger with its ids.
  */
 export function logger(
   level: string,

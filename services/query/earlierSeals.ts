@@ -19,7 +19,7 @@ interface SealSources {
   readonly logIdentity: LogIdentity
 }
 
-/** The most seals that a bundle lists. */
+/** The maximum number of seals in a bundle's list. */
 const maxListed = 500
 const provenAtOnce = 20
 

@@ -43,7 +43,7 @@ export async function sumFigures(
   }
 }
 
-/** The groups as an answer shows them: all weeks of the period in order, or other groups sorted by cost. */
+/** The groups as an answer shows them: all weeks of the period in order, or other groups sorted by cost, the highest first. */
 export async function groupsOf(
   documents: Pick<Documents, 'getMany'>,
   by: Grouping,

@@ -27,10 +27,13 @@ export function unlessOfHost(fault: unknown): null {
   return null
 }
 
-/** The most installations whose details are read, and how many are read at once. Each installation needs up to three requests. */
+/** The number of installations whose details are read, and how many are read at once. Each installation needs up to three requests. */
 const detailed = { max: 30, atOnce: 5 }
 
-/** At most `max` installations, sorted by account name. Details are read for the first 30. A detail is `null` when it could not be read in time. */
+/**
+ * At most `max` installations, sorted by account name. The detail is `null` beyond the first 30, for a suspended installation, and when it could not
+ * be read within `timeoutMs`.
+ */
 export async function withDetails<Detail, Shown>(
   found: readonly Installation[],
   { max, timeoutMs }: { readonly max: number; readonly timeoutMs: number },

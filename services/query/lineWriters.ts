@@ -85,7 +85,10 @@ function renamedBefore(
 /** Matches the line that stands in a recorded output in place of a part that was left out. */
 const cut = /^… \d+ characters left out …$/m
 
-/** The hashes of the lines that an edit added, according to its recorded diff. `isAll` says whether the diff is complete. */
+/**
+ * The hashes of the lines that an edit added, according to its recorded diff; `signs` marks lines without letters and digits. `isAll` says whether
+ * the diff is complete.
+ */
 function linesAdded({ output }: Pick<LogDocument, 'output'>): {
   readonly added: ReadonlyMap<string, 'words' | 'signs'>
   readonly isAll: boolean

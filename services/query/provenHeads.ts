@@ -35,7 +35,10 @@ export interface Proven {
   readonly heads: ReadonlyMap<string, ProvenHead>
 }
 
-/** A seal that covers the streams, with proofs for their last events. If the log grows meanwhile, another seal is made, at most a few times. */
+/**
+ * A seal that covers the streams, with proofs for their last events. If the log grows meanwhile, another seal is made, at most a few times. Throws
+ * `not_sealed`.
+ */
 export async function provenHeads(sources: HeadSources, streams: readonly string[]): Promise<Proven> {
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)

@@ -134,7 +134,7 @@ async function contentOf(
   return text !== undefined && isRecorded ? { kind: 'disclosed', text } : { kind: 'changed' }
 }
 
-/** The decrypted content; `erased` when its key was destroyed, and `missing_key` when its key is missing. */
+/** The decrypted content; `erased` when its key was destroyed, and `missing_key` when its key is missing or another one. */
 async function opened(
   vault: AuditSources['vault'],
   stream: string,

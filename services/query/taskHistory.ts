@@ -15,9 +15,9 @@ import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 
-/** The most events that are decrypted in one go. Other requests get their turn in between. */
+/** At most this many events are decrypted in one go. Other requests get their turn in between. */
 const maxAtOnce = 250
-/** The most UTF-16 code units of all texts in a page. A page has at least one event, however long it is. */
+/** All texts of a page together have at most this many UTF-16 code units, but a page has at least one event, however long it is. */
 const maxCharacters = 2_000_000
 
 interface Missing {
@@ -89,7 +89,7 @@ interface Read<Item> {
   readonly read: number
   /** The last revision that was read; `Infinity` if the stream has no more events that can be read. */
   readonly known: number
-  /** Why the next event of the stream cannot be read; `null` if it can. */
+  /** Why the next event of the stream cannot be read; `null` if it can, or if there is none. */
   readonly flaw: Omit<Missing, 'stream'> | null
 }
 

@@ -16,12 +16,12 @@ import type { AuditSources } from './taskAudit.ts'
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
 type StreamName = 'task' | 'terminal'
 
-/** The most events of a stream that one request checks. The next request continues after them. */
+/** One request checks at most this many events of each stream. The next request continues after them. */
 const checkedAtOnce = 5_000
 const page = 250
 /** How long a result is cached, in milliseconds. Then all events are checked again, to find later changes in the database. */
 const believedMs = 600_000
-/** The most streams whose results are cached. */
+/** The results of at most this many streams are cached. */
 const maxKept = 400
 
 /** The result of checking the beginning of a stream. */

@@ -57,8 +57,8 @@ async function isCurrent(log: EventLog, stream: string, { lastHash }: CachedAnsw
 }
 
 /**
- * The latest output, read backwards from the terminal's stream, so that the whole stream need not be read. Messages that the running execution is
- * still writing are included as deltas. Finished messages are in the chat.
+ * The latest output, read backwards from the terminal's stream, so that the whole stream need not be read. The pieces of messages of the task's last
+ * execution are included as deltas, because an unfinished message is not in the chat yet.
  */
 async function latestOutput(
   log: EventLog,

@@ -17,7 +17,7 @@ export interface PreparedRunner {
   readonly opened: OpenedSandbox
 }
 
-/** Begins to prepare a runner. Only one process at a time may use the data folder. `stop` closes what was opened, and never fails. */
+/** Begins to prepare a runner. Only one process at a time may use the data folder. `stop` waits for the preparation, and closes what was opened. */
 export function prepareRunner(config: Config, logger: Logger) {
   const prepared = prepare(config, logger)
   const stop = () =>
@@ -25,12 +25,12 @@ export function prepareRunner(config: Config, logger: Logger) {
       ({ opened }) => opened.close(),
       () => undefined,
     )
-  // Until the runner starts, nobody waits for the failure.
+  // Until the runner starts, nobody waits for this promise, so its failure must not count as unhandled.
   prepared.catch(() => undefined)
   return { prepared, stop }
 }
 
-/** Throws a sentence when SANDBOX=container is impossible. */
+/** Throws an error whose message is a sentence if SANDBOX=container is impossible. */
 async function prepare(config: Config, logger: Logger): Promise<PreparedRunner> {
   const root = join(config.dataDir, 'runner')
   mkdirSync(root, { recursive: true, mode: 0o711 })

@@ -63,7 +63,7 @@ export interface RunningRunner {
    * left.
    */
   stop(): Promise<void>
-  /** Sentences about what the runner's sandboxes lack, and how their memory is counted. */
+  /** Sentences about what the runner's sandboxes lack, how their memory is counted, and which toolchains of this machine they show. */
   readonly ofSandboxes: readonly string[]
   /** A sentence that says how workspaces are limited, and to which size. */
   readonly workspaceLimit: string

@@ -1,4 +1,4 @@
-/** Runs before the libraries are loaded: requests the code and data of a signed-in person's first page, so that all of it arrives with the libraries. */
+/** Runs before the libraries are loaded: requests the code and data of a signed-in person's first page, so that they arrive with the libraries. */
 import { authRoutes } from '#domain/api/auth.ts'
 import type { Route } from '#domain/api/route.ts'
 import { serverRoutes } from '#domain/api/server.ts'

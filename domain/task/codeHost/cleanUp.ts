@@ -31,7 +31,7 @@ export function whyNotOver({
   return pullRequest === null || endOf(pullRequest) === null ? 'pull_request_open' : null
 }
 
-/** Records where the task's work is, before the workspace is removed. Refuses if the task was continued in the meantime. */
+/** Records where the task's work is, before the workspace is removed. Refuses if the task was continued, or its pull request is open again. */
 export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'>): Decision<TaskEvent> {
   const why = whyNotOver(state)
   return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)

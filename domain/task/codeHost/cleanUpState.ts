@@ -6,9 +6,9 @@ import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
   readonly request: string | null
-  /** Where the work of the workspace was when the removal of the workspace began; `null` as long as a workspace may exist. */
+  /** Where the work of the workspace was when its removal began; `null` before a removal begins, and once the task has a workspace again. */
   readonly work: WorkPlace | null
-  /** Whether the branch was missing at the code host at the last check. */
+  /** Whether the branch was missing at the code host at the last clean-up that could tell. */
   readonly isBranchGone: boolean
 }
 

@@ -19,7 +19,7 @@ export interface FollowUp {
   readonly feedback: readonly AnsweredFeedback[]
 }
 
-/** The longest subject of a commit that git's own tools show in full, in characters. */
+/** The maximum length of a commit's subject, in characters. */
 export const subjectLength = 72
 const requestLength = 300
 const sentencesRead = 12
@@ -37,8 +37,8 @@ export function firstCommitMessage(title: string, issue: number | null): string 
 }
 
 /**
- * The title for work on an issue: the agent's first sentence about its work, the issue's title if it is in the imperative, or `Address #5: …`. An
- * issue's title often describes the fault, and would then be wrong for the work.
+ * The title for work on an issue: the first sentence of the agent's answer if it says what was done, else the issue's title if it is in the
+ * imperative, else `Address #5: …`. An issue's title often describes the fault, and would then be wrong for the work.
  */
 export function issueTitle({
   number,

@@ -99,7 +99,7 @@ export function fenced(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`
 }
 
-/** Puts the text on one line and removes characters that could end the quotation or sentence around it. */
+/** The text on one line, without backticks and invisible characters, so that it cannot end the quotation around it. Cut to 300 UTF-16 code units. */
 export function plain(text: string): string {
   return withoutControls(text).replaceAll(/[\n`]/g, ' ').slice(0, 300)
 }

@@ -9,7 +9,7 @@ export interface FeedbackRule {
   readonly checks: FeedbackMode
   /** The most automatic turns that try to fix the failed checks of one commit. */
   readonly triesPerCommit: number
-  /** The most automatic turns within 24 hours that try to fix the failed checks of one pull request. */
+  /** The most automatic turns within 24 hours that try to fix the failed checks of one task's pull requests. */
   readonly triesPerDay: number
   readonly resolves: boolean
 }
@@ -27,7 +27,7 @@ export const feedbackLimits = {
   items: 500,
   /** The most pieces of feedback by people without write access that are recorded for a task. */
   itemsByOutsiders: 300,
-  /** The most automatic turns per hour for one pull request. This limit also ends a loop in which bots reply to each other. */
+  /** The most automatic turns per hour in one task. This limit also ends a loop in which bots reply to each other. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,

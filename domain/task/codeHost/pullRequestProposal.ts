@@ -19,7 +19,7 @@ export interface Proposal {
 
 const most = { title: 250, description: 10_000, answer: 10_000, asked: 20, askedLength: 200 }
 
-/** Proposes a title, and a body in Markdown. Both are far shorter than the code host allows. */
+/** Proposes a title, and a body in Markdown. Both are shorter than the code host allows. */
 export function proposePullRequest(task: ProposalOf): Proposal {
   const description = withoutFirstLine(task.description.trim(), task.title)
   const sections = [

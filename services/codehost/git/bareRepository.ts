@@ -46,7 +46,7 @@ export interface Bare {
   diffSize(base: string, head: string): Promise<DiffSize>
   /** The changes in `head` since its common ancestor with `base`, as a unified diff that is cut at `maxBytes`. */
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
-  /** The differences in one file between two commits, as a diff without context; `undefined` when git cannot compare the commits. */
+  /** The differences in one file between two commits, as a diff without context; `undefined` when git fails, or the diff is too large. */
   changes(from: string, to: string, path: string): Promise<string | undefined>
   mergeTree(base: string, head: string): Promise<MergedTree>
   commitTree(request: {

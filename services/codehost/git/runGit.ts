@@ -42,9 +42,9 @@ export interface GitProcess {
 }
 
 export interface Git {
-  /** Runs git to its end. Throws GitFault when git is missing or exceeds the time limit, but not when git exits with an error. */
+  /** Runs git to its end. Throws GitFault when git is missing, exceeds the time limit or is killed, but not when git exits with an error. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>
-  /** Runs git, and returns its standard output without the last line break. Also throws GitFault when git exits with an error. */
+  /** Runs git, and returns its standard output without the last line break, cut at `maxBytes`. Also throws GitFault when git exits with an error. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
   /** Starts git. Throws GitFault when git is missing. */
   start(

@@ -63,8 +63,8 @@ interface Allowed {
 }
 
 /**
- * Checks access to a repository. Throws Refusal 401 without a token, unless the request only reads a public repository. Throws 404 for another
- * person's private repository, and 403 for a push to another person's public repository.
+ * Checks access to a repository. Throws Refusal 401 for an invalid token, and without a token unless the request only reads a public repository.
+ * Throws 404 for a repository that does not exist or that the caller may not read, and 403 for a push by somebody who may only read.
  */
 export function authorized(
   ctx: Context,

@@ -15,7 +15,7 @@ export const commit = (context: ResolverContext, repository: Repository, sha: st
   statusCheckRollup: () => context.host.extension.checkRollup?.(context.ctx, repository, sha) ?? null,
 })
 
-/** The commits of a pull request, oldest first. */
+/** The commits of a pull request, oldest first; only the newest 250, if there are more. */
 export async function commitsOf(
   context: ResolverContext,
   repository: Repository,

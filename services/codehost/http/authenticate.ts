@@ -25,7 +25,7 @@ export function tokenOf(ctx: Context): string | undefined {
   return bearer ?? basicCredentials(ctx)?.password
 }
 
-/** The caller to whom the request's token belongs. Throws Refusal 401 for an invalid token. */
+/** The caller to whom the request's token belongs; `nobody` without an Authorization header. Throws Refusal 401 for an invalid token. */
 export function callerOf(ctx: Context, host: Here): Caller {
   if (ctx.get('Authorization') === '') return { kind: 'nobody' }
   const token = tokenOf(ctx) ?? ''

@@ -1,4 +1,4 @@
-/** HTML for the pages on which people choose an account, and for refusals. There are no passwords: people at this machine can read all data anyway. */
+/** HTML of the pages for choosing an account and for refusals. There are no passwords: people at this machine can read all data anyway. */
 import { accounts } from '../state/accounts.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'

@@ -11,13 +11,13 @@ import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type IssueComment } from '../state/reviewRecords.ts'
 
 export interface Comments {
-  /** The comments on a pull request or issue or, without `number`, all comments of this kind in the repository. */
+  /** The comments on a pull request or issue; without `number`, on all of the repository. Comments on lines are not among them. */
   of(repository: Repository, number?: number): readonly IssueComment[]
-  /** Returns a comment. Throws Refusal 404. */
+  /** Throws Refusal 404 when the repository has no comment with this id. */
   get(repository: Repository, id: number): IssueComment
   /** Adds a comment. Throws Refusal 404 when no issue or pull request has this number, and 422 when it has too many comments. */
   add(repository: Repository, number: number, by: Actor, body: string): Promise<IssueComment>
-  /** Changes a comment. Throws Refusal 403 and 404. */
+  /** Changes a comment. Throws Refusal 404 when there is none, and 403 when the actor is neither its author nor may push. */
   edit(repository: Repository, id: number, by: Actor, body: string): Promise<IssueComment>
 }
 

@@ -49,10 +49,10 @@ export interface Reviews {
   comments(repository: Repository, number?: number): readonly ReviewComment[]
   /** Returns a comment on lines. Throws Refusal 404. */
   comment(repository: Repository, id: number): ReviewComment
-  /** Replies in a comment's thread. As on GitHub, the reply has its own review. Throws Refusal 404 and 422. */
+  /** Replies in a comment's thread. As on GitHub, the reply has its own review. Throws Refusal 404, and 422 when there are too many texts. */
   reply(repository: Repository, target: Target, by: Actor, body: string): Promise<ReviewComment>
   threads(repository: Repository, number: number): readonly ReviewThread[]
-  /** Marks a thread as resolved or unresolved. Throws Refusal 403 and 404. */
+  /** Marks a thread as resolved or unresolved. Throws Refusal 404, and 403 when the actor neither opened the pull request nor may push. */
   setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
   /** The place of a comment in the current state of its pull request. */
   place(repository: Repository, comment: ReviewComment): Promise<Place>

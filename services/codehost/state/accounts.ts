@@ -1,7 +1,7 @@
 /** The accounts of the local code host: people and an organisation, without passwords, and the bots of Apps. */
 import { createHash } from 'node:crypto'
 
-/** What a token of an App can reach. Changing a repository, or reading a private one, requires that the token covers it. */
+/** The limits of a token of an App. It can change a repository, or read a private one, only if both functions return true. */
 export interface Reach {
   /** Whether the token allows changes in repositories of this owner. */
   writesUnder(ownerLogin: string): boolean

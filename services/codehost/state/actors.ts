@@ -3,7 +3,7 @@ import { accountOf, type Account } from './accounts.ts'
 import type { Label } from './issueRecords.ts'
 import type { PullRequest, Repository, State } from './stateSchema.ts'
 
-/** Who acts. `viaApp` is the App whose token the account uses; `null` when the account acts on a page. */
+/** Who acts. `viaApp` is the id of the App whose token the account uses; `null` when the account acts on a page. */
 export interface Actor {
   readonly account: Account
   readonly viaApp: number | null

@@ -9,18 +9,18 @@ export interface PendingCode {
   readonly clientId: string
   readonly login: string
   /**
-   * The redirect address. If the App names an address when it exchanges the code, it must be this one. `undefined` for a code from the installation
-   * of an App, with which any address is accepted.
+   * The redirect address. If the App names an address when it exchanges the code, it must be this one. If `undefined`, as in a code that the
+   * installation of an App brings, any address is accepted.
    */
   readonly redirectUri: string | undefined
   readonly challenge: string | undefined
   readonly expires: number
 }
 
-/** The valid codes. They are only in memory, so after a restart people have to sign in again. */
+/** The valid codes. They are only in memory, so people whose sign-in is under way during a restart have to begin again. */
 export interface Codes {
   issue(pending: Omit<PendingCode, 'expires'>): string
-  /** Returns the code's data and forgets it, so that a code works only once. */
+  /** Returns the code's data and forgets it, so that a code works only once. `undefined` for an unknown or expired code. */
   take(code: string): PendingCode | undefined
 }
 

@@ -23,7 +23,7 @@ export type HostEvent =
       readonly action: PullRequestAction
       readonly repository: Repository
       readonly pull: PullRequest
-      /** For an edit or new commits: the pull request as it was before. */
+      /** The pull request as it was before; always set for `edited` and `synchronize`. */
       readonly before?: PullRequest
       /** For `labeled` and `unlabeled`: the name of the label. */
       readonly label?: string

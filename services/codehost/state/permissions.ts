@@ -1,7 +1,7 @@
 /** The permissions of accounts at the local code host, by ownership, by role in a repository, and by the limits of their token. */
 import { organizationOf, sameName, type Account } from './accounts.ts'
 
-/** Whether the account may push, merge and create repositories under `ownerLogin`. */
+/** Whether the account may create repositories under `ownerLogin`, and push to all of them and merge in them. */
 export function mayWrite(account: Account | undefined, ownerLogin: string): boolean {
   if (!account) return false
   if (account.reach && !account.reach.writesUnder(ownerLogin)) return false
@@ -51,8 +51,8 @@ export const mayTriage = (account: Account, repository: Guarded): boolean =>
   isReached(account, repository) && hasRole(account, repository, 'triage')
 
 /**
- * Whether the account may read the repository. Everybody may read a public repository. A private one can be read by people with a role, and by bots
- * whose token covers it.
+ * Whether the account may read the repository. Everybody may read a public repository. A private one can be read by people with a role and by bots,
+ * unless the limits of their token exclude it.
  */
 export function mayRead(account: Account | undefined, repository: Guarded): boolean {
   if (!repository.isPrivate) return true

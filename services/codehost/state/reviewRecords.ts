@@ -30,7 +30,7 @@ export const IssueComment = z.object({
 export const Review = z.object({
   ...said,
   state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED']),
-  /** The head commit of the pull request that was reviewed. */
+  /** The reviewed commit: the head of the pull request at that time, or an earlier commit that the reviewer named. */
   commitId: Sha,
 })
 
@@ -46,7 +46,7 @@ export const ReviewComment = z.object({
   startLine: z.int().positive().nullable(),
   startSide: z.enum(['LEFT', 'RIGHT']).nullable(),
   commitId: Sha,
-  /** The common ancestor of the pull request's branch and its base when the comment was written. */
+  /** The common ancestor of `commitId` and the base branch when the thread began. */
   baseId: Sha,
   /** The hunk of the diff up to the commented line. */
   diffHunk: z.string(),

@@ -15,7 +15,7 @@ export interface Store<Kept = State> {
    * the new state. If writing fails, the state does not change.
    */
   update<Answer>(change: (state: Kept) => readonly [Kept, Answer]): Promise<Answer>
-  /** Waits for running writes. */
+  /** Resolves when all updates that were requested before have ended. */
   settled(): Promise<void>
 }
 

@@ -85,7 +85,7 @@ export function withSession(state: State, token: string, login: string, now: Dat
   return { ...state, sessions: lastOf(alive, login, sessionsPerAccount - 1).concat(added) }
 }
 
-/** The login of the account that was chosen in the browser session with this token; `undefined` when there is no such session. */
+/** The login that was chosen in the browser session with this token; `undefined` when the token is unknown or the session has expired. */
 export function sessionLogin(state: State, token: string, now: Date): string | undefined {
   const hash = tokenHash(token)
   return state.sessions.find((session) => session.hash === hash && isAfter(session.expiresAt, now))?.login

@@ -146,7 +146,7 @@ const maxPages = 5
 
 /**
  * Whether another task of any person, in the same repository, works on the branch or starts from it. Tasks whose pull request was merged or closed do
- * not count. A branch that more than a thousand tasks name counts as used.
+ * not count. A branch that a thousand tasks or more name counts as used.
  */
 async function isUsedByOthers(
   documents: Pick<Documents, 'find' | 'getMany'>,

@@ -26,7 +26,7 @@ export async function setDraft(
     : commands.load(task, taskStream(taskId))
 }
 
-/** The code host's id of the task's pull request. If `number` is given, throws when the task's pull request now has another number. */
+/** The code host's id of the task's pull request. Throws when there is none, when its id is unknown, and when it has not the given `number`. */
 export async function pullRequestNode(
   { documents }: CommandServices,
   taskId: string,

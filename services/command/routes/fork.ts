@@ -79,7 +79,7 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
   } as const
 }
 
-/** The model and effort for the new task. A choice for another agent is dropped. The effort is dropped too if another model was chosen. */
+/** The model and effort of the new task: the model `chosen`, without an effort, or else the choice of the source task if it was for this agent. */
 function modelFor({ modelAgent, codexModel, effort }: TaskDocument, agent: string, chosen?: string | null) {
   if (chosen != null) return { codexModel: chosen }
   return modelAgent === agent ? { codexModel, effort: effort ?? null } : { codexModel: null }

@@ -78,7 +78,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   route(syncProject, signedIn, ownProject, async ({ params, ...request }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
-    // A repeated request starts no sync. If the end of the first sync is already recorded, no event would end a second sync.
+    // A repeated request does not record the start of a sync. If the end of the first sync is already recorded, no event would end a second sync.
     if (!request.again)
       await executeOnProject(
         services,

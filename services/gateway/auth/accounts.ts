@@ -27,8 +27,8 @@ export interface ProvenAccount {
 
 export interface Accounts {
   /**
-   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted, and `AccountNotAllowed` when the account
-   * may not sign in. Refusals are recorded in the audit log, and no tokens are stored for them.
+   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted meanwhile, and `AccountNotAllowed` when
+   * the account may not sign in. Refusals are recorded in the audit log, and no tokens are stored for them.
    */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
   /**
@@ -209,7 +209,7 @@ export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>)
   }
 }
 
-/** Thrown when the OAuth flow failed or was aborted. */
+/** Thrown when a sign-in with the code host, or the connection of an account, fails or is aborted. */
 export class SignInFailed extends Error {
   /** The error code that the client's page gets. */
   readonly value: SignInError | LinkError

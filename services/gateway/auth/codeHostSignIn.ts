@@ -32,7 +32,7 @@ interface SignInFlow {
 }
 
 /**
- * The routes `/api/auth/github` and `/api/auth/github/callback`. Each ends in a redirect. A sign-in ends at the client's callback page; the
+ * The routes `/api/auth/github` and `/api/auth/github/callback`, which redirect the browser. A sign-in ends at the client's callback page; the
  * connection of an account ends at the settings, or at the task that the person came from.
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {

@@ -1,4 +1,4 @@
-/** Slows down password guessing: after some failed attempts, each further attempt has to wait twice as long as the attempt before. */
+/** Slows down password guessing: after some failed attempts, each further failure doubles the time to wait, up to a limit. */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
 import { networkOf } from '#platform/http/clientNetwork.ts'
@@ -32,7 +32,7 @@ const usual = {
   address: { free: 20, window: quarterOfAnHour, firstWait: 60, longestWait: quarterOfAnHour },
 } as const
 
-/** Counts in memory: each gateway counts its own requests, and a restart begins at zero. */
+/** Counts in memory: each gateway counts its own attempts, and a restart begins at zero. */
 export function loginThrottle(patience: { account: Patience; address: Patience } = usual): LoginThrottle {
   const accounts = counting(patience.account)
   const addresses = counting(patience.address)

@@ -1,4 +1,4 @@
-/** The signed cookie of an OAuth flow. It holds the values that the code host's answer must match, and the person who began the flow. */
+/** The signed cookie of an OAuth flow: the values that the code host's answer must match and, if an account is being connected, the person. */
 import { z } from 'zod'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Linking } from './linkTickets.ts'

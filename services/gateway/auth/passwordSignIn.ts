@@ -16,8 +16,8 @@ const route = routeWith<GatewayServices>()
 const projectionTimeoutMs = 2_000
 
 /**
- * The routes for registering and signing in. `slow` is checked twice: before a password is queued for checking, and before it is checked, since other
- * attempts may have failed in between.
+ * The routes for registering and signing in. A sign-in checks `slow` twice: before its password is queued for checking, and before it is checked,
+ * since other attempts may have failed in between.
  */
 export function passwordRoutes(
   { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
@@ -99,8 +99,8 @@ export function passwordRoutes(
 const addressTaken = 'An account with this email address already exists. Sign in instead.'
 
 /**
- * The user id for an email address: always the same, so that two people who register the same address meet in one stream. Without the master key
- * nobody can derive the address from the id.
+ * The user id for an email address: the same until its account is deleted, so that two people who register the same address meet in one stream.
+ * Without the master key nobody can derive the address from the id.
  */
 function userIdOf(
   email: string,

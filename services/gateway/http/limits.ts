@@ -56,7 +56,7 @@ export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   }
 }
 
-/** Starts at most `aTurn` requests in a turn of the event loop, so that a burst of one person does not delay everybody else. */
+/** Starts at most `aTurn` requests in a turn of the event loop, so that other work gets its turn during a burst of requests. */
 export function spreadBursts(aTurn: number): Middleware {
   let waiting: (() => void)[] = []
   let begun = 0

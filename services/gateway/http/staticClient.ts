@@ -42,7 +42,7 @@ export function client(folder: string): Middleware {
     const body = file.bodies.find(({ packing }) => packing === accepted)
     context.vary('accept-encoding')
     if (body && body.packing !== 'identity') context.set('content-encoding', body.packing)
-    // Names of assets contain a hash of their content, so they can be cached for ever; the page itself is always requested.
+    // Names of assets contain a hash of their content, so they can be cached for a year. Browsers revalidate all other files at each use.
     const kept = path.startsWith('/assets/') ? `public, max-age=${yearSeconds}, immutable` : 'no-cache'
     context.set('cache-control', kept)
     context.etag = file.etag

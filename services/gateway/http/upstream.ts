@@ -18,7 +18,7 @@ import { passedOnAs, takeRoute } from '#platform/telemetry/requests.ts'
 export interface Upstream {
   /** Forwards those requests below `/api` that the service answers, and lets other requests pass. */
   readonly middleware: Middleware
-  /** Throws when the service does not answer. */
+  /** Throws when the service does not answer its health check with 200 within two seconds. */
   ready(): Promise<void>
   close(): void
 }
@@ -98,7 +98,7 @@ async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknow
   if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
   if (proxy.underWay >= maxUnderWay)
     throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
-  // The client has already disconnected, so the `close` event that would decrease the count never comes.
+  // If the client has already disconnected, the `close` event that would decrease the count never comes.
   if (!context.writable) return undefined
   proxy.underWay += 1
   context.res.once('close', () => {

@@ -6,8 +6,8 @@ export interface ByteRange {
 }
 
 /**
- * The range that a `Range` header requests. `whole` when there is no such header, or when it has several ranges or another unit, which a server may
- * ignore. `none` when the file does not have the requested bytes.
+ * The range that a `Range` header requests. `whole` when there is no such header, or when it is invalid or has several ranges or another unit, which
+ * a server may ignore. `none` when the file does not have the requested bytes.
  */
 export function requestedRange(header: string, size: number): ByteRange | 'whole' | 'none' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? []

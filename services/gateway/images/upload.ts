@@ -58,7 +58,7 @@ export function receiveImage(parts: {
       requestId: requestIdOf(context) ?? services.ids.uuid(),
     }
     return limits.upload(user.id, async () => {
-      // Only a new upload counts; a repeated one gets the first answer again.
+      // Only a new upload can be refused here; a repeated one gets the first answer again.
       if ((await load(upload.imageId)).state.kind === 'none') await refuseTooMany(user.id)
       const file = await readImageForm(context.req, formMs, (refuse) => bodies.watch(context, refuse))
       if (keyed !== undefined) await accept(upload, file)
@@ -134,7 +134,7 @@ interface UploadLimits {
   decode<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** The maximum number of simultaneous uploads. Each holds a whole file of up to 10 MB in memory, also while it waits to be decoded. */
+/** The maximum number of simultaneous uploads. Each holds a whole file of up to 10 MiB in memory, also while it waits to be decoded. */
 const underWay = { ofAll: 20, ofOnePerson: 5 }
 const decodedAtOnce = 2
 const retryAfterSeconds = 5

@@ -30,7 +30,7 @@ const noForm = 'Upload the image as multipart/form-data, in the form field image
 const broken = 'The form is incomplete or malformed.'
 
 /**
- * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when the form takes too
+ * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MiB, `too_slow` when the form takes too
  * long, and `invalid_input` for missing, surplus or broken parts. After an error, the rest of the request is not read. `watch` gets a function that
  * refuses the form, and returns a function that ends the watching.
  */

@@ -37,8 +37,8 @@ import { throttle, type Throttle } from './throttle.ts'
 /** A connection that messages are sent to. */
 export interface Viewer {
   /**
-   * Whether the client has said that it knows `chat_message_words`. To other clients, an unfinished message is also sent as `chat_message`, each time
-   * it has grown.
+   * Whether the client has said that it knows `chat_message_words`. To other clients, an unfinished message is also sent as `chat_message`, again and
+   * again while it grows.
    */
   readonly knowsWords: boolean
   send(message: SocketMessage): void
@@ -48,8 +48,8 @@ export interface Viewer {
 
 export interface Feed {
   /**
-   * Sends the viewer everything about the task after `last`, and then everything from now on. Events up to the returned position are in the history
-   * that the client can read. If the viewer has missed more than `replayLimits` allows, nothing is sent again and `resync` is true.
+   * Sends the viewer the task's messages after `last`, if given, and then all new ones. Events up to the returned position are in the history that
+   * the client can read. If the missed messages cannot be sent, for example because they exceed `replayLimits`, none is sent and `resync` is true.
    */
   join(taskId: string, viewer: Viewer, last: ResumeCursor | null): Promise<Joined>
   leave(taskId: string, viewer: Viewer): void
@@ -294,7 +294,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   }
 }
 
-/** The effect of the event on the lists of the task's owner; `null` when the owner has no viewer here. */
+/** The effect of the event on the lists of the task's owner; `null` when there is none, or when the owner has no viewer here. */
 async function changeOf(feed: FeedState, stored: StoredEvent, taskId: string): Promise<ListChange | null> {
   const { followers, owners, changes } = feed
   if (followers.size === 0 || !mayChangeLists(stored)) return null
@@ -448,7 +448,7 @@ async function readRoom(feed: FeedState, taskId: string, held: BoundedBuffer<Sto
   const { documents, log, rooms } = feed
   const read = () => documents.now(tasksView, taskStream(taskId), taskId)
   const early = await read()
-  // Runs between two events, so that no event is lost between reading the document and getting events from the subscription.
+  // Runs between two batches of events, so that no event is lost between reading the document and getting events from the subscription.
   await feed.serialized(async () => {
     const items = held.items()
     let task = items === null ? await read() : early

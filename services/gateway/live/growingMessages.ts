@@ -1,5 +1,5 @@
 /**
- * Messages that agents are writing, for viewers that know only `chat_message`. Each time more is written, such a viewer gets the whole text so far.
+ * Messages that agents are writing, for viewers that know only `chat_message`. While more is written, such a viewer repeatedly gets the whole text.
  */
 import type { ChatMessage, MessageFragment } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -24,9 +24,9 @@ export interface GrowingMessages {
   abandon(executionId: string): readonly GrowingMessage[]
 }
 
-/** A viewer gets at most this many characters per millisecond, because each time the message is sent from its beginning. */
+/** At most this many characters of a message are sent per millisecond, because each time the message is sent from its beginning. */
 const charactersPerMs = 256
-/** A longer message is sent only once it is complete. */
+/** The maximum length, in characters, of an unfinished message that is sent. */
 const longest = 256 * 1024
 /** The maximum number of messages that are kept, so that a sandbox cannot fill the memory. */
 const mostKept = 100

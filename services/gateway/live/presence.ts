@@ -5,7 +5,7 @@ import type { Feed } from './feed.ts'
 const announceIntervalMs = 10_000
 /** How long a change of the viewers waits before it is announced, in milliseconds: many people who come at once are announced in one message. */
 const announceDelayMs = 500
-/** The maximum number of people or tasks in one message. */
+/** The maximum number of people in one message, and the maximum number of tasks. */
 const maxInMessage = 1_000
 
 export interface Presence {

@@ -24,7 +24,8 @@ export interface Missed {
 }
 
 /**
- * The events of the task's stream and of its terminal's stream after `last`, up to `upTo`, by position; `undefined` when they exceed `replayLimits`.
+ * The events after `last` and up to `upTo` of the task's stream and its terminal's stream, ordered by position; `undefined` when they exceed
+ * `replayLimits`.
  */
 export async function missedEvents(
   log: Pick<EventLog, 'readBackwards'>,

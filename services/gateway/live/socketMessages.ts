@@ -19,7 +19,7 @@ export interface Around {
   readonly after: TaskDocument | undefined
   /** Whether the event belongs to an execution that runs a command. */
   readonly isCommand: boolean
-  /** The message that the event edited, or the message that it withdrew, as it was before. */
+  /** The message that the event edited, as it is afterwards, or the message that the event withdrew, as it was before. */
   readonly changedMessage?: MessageDocument | undefined
   /** The message of the command that the event ended, as it is afterwards. */
   readonly endedCommand?: MessageDocument | undefined

@@ -8,7 +8,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { alone } from '#platform/async/alone.ts'
 
-/** Records the creation. `by` is the administrator's id, or `null` for somebody with the printed code. Throws when it cannot be recorded. */
+/** Records the creation. `by` is the administrator's id; `null` for somebody with the printed code, and when unknown. Throws if recording fails. */
 async function recordRegistered(
   services: AuditServices,
   { webhookSecret }: Pick<AppRegistration, 'webhookSecret'>,

@@ -85,7 +85,7 @@ async function isSetupOpen({ hostApp, codeHost }: GatewayServices): Promise<bool
   return codeHost.ownToken === undefined && (await hostApp.current()) === undefined
 }
 
-/** Handles the browser's return from the code host; a request without a query tries the earlier code again. Always redirects to the set-up page. */
+/** Handles the browser's return from the code host, and redirects to the set-up page. A request without a query tries the earlier code again. */
 export function setupCallback(services: GatewayServices): Middleware {
   const router = new Router({ sensitive: true })
   router.get(`/api${paths.setupCallback.path}`, async (context) => {

@@ -52,7 +52,7 @@ const Payload = z.object({
 
 const DeliveredEvent = z.enum(deliveredEvents)
 
-/** Reads from a payload the ids that the delivery is about, and ignores everything else in it. `null` for events that we do not act on. */
+/** Reads from a payload the ids that the delivery is about. `null` for events that we do not act on, and for a payload that is no object. */
 export function hintOf(guid: string, name: string, payload: unknown): DeliveryReceived | null {
   const event = DeliveredEvent.safeParse(name)
   const read = Payload.safeParse(payload)

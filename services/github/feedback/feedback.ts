@@ -93,8 +93,8 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
 const freshMs = 3_000
 
 /**
- * After a new hint, forgets the state that the last reading has seen, so that everything is read again, and returns 0. If an earlier hint caused this
- * less than `hintedMs` ago, forgets nothing and returns how many ms are left to wait. Returns 0 without a new hint.
+ * After a new hint, forgets the state that the last reading has seen, so that everything is read again, and returns 0. If a hint has caused such a
+ * reading less than `hintedMs` ago, forgets nothing and returns how many ms are left to wait. Returns 0 without a new hint.
  */
 function followHint({ hints, seen }: Reader, taskId: string): number {
   const hint = hints.get(taskId)

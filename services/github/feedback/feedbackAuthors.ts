@@ -62,7 +62,7 @@ export async function isOurs(deps: StandingDeps, githubId: string): Promise<bool
   return (await standingOf(deps, githubId)) === 'known'
 }
 
-/** The user to whom the account belongs, according to the log; `null` if to nobody. */
+/** The user to whom the account belongs, according to the log; `null` when it belongs to nobody, or to a deleted user. */
 export async function userOf(
   { commands, vault, codeHostName }: Omit<StandingDeps, 'accessControl'>,
   githubId: string,
@@ -74,7 +74,8 @@ export async function userOf(
 }
 
 /**
- * Whether the account belongs to a user who may use this server. The user may have to sign in again before this is known; the result then says so.
+ * `known` when the account belongs to a user who may use this server, `signed_out` when the user has to sign in again before that is known, otherwise
+ * `unknown`. Throws `code_host_unavailable` when the answer is not available for now.
  */
 export async function standingOf(
   { commands, vault, codeHostName, accessControl }: StandingDeps,

@@ -43,7 +43,7 @@ const batch = 100
 const maxFailing = 2_000
 /** How long a piece of feedback is skipped after an unexpected failure. The time doubles with each failure, up to an hour. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
-/** After a start, threads that an earlier process left open are resolved: of at most `max` answers, none of them older than `withinMs`. */
+/** After a start, threads that an earlier process left open are resolved, but only those of the newest `max` answers of the last `withinMs`. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
 /** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */
@@ -77,8 +77,8 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
 }
 
 /**
- * Runs the work on one piece of feedback. An unexpected failure, such as an unreadable history or secret, does not stop the other replies. The
- * failure is logged once, and the work is retried after a while.
+ * Runs the work on one piece of feedback. An unexpected failure, such as an unreadable history or secret, does not stop the other replies. The first
+ * of several failures in a row is logged as a warning, and the work is retried after a while.
  */
 async function skippingAfterFailure(
   { failing, logger }: Answering,
@@ -102,7 +102,7 @@ async function skippingAfterFailure(
 /** Answered feedback whose threads an earlier process did not resolve before it ended. */
 interface LeftOpen {
   waiting: readonly FeedbackDocument[]
-  /** How many threads could not be resolved, and the first fault. */
+  /** For how many pieces of feedback resolving failed, and the first fault. */
   failures: number
   fault: unknown
 }
@@ -202,7 +202,7 @@ async function settle(
   }
 }
 
-/** The outcome of a reply; `null` if it must be tried again later. Throws faults that are not the code host's. */
+/** The outcome of a reply; `null` if it must be tried again later. Throws only unexpected faults. */
 async function answerOf(
   answering: Answering,
   feedback: FeedbackDocument,

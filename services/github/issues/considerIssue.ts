@@ -99,7 +99,7 @@ export async function considerIssue(
     asks,
     isCut: read.isUnsure,
     editedAt,
-    // The owner's permission is requested only if somebody with permission requests the issue.
+    // The owner's permission is looked up only if somebody with permission requests the issue.
     ownerMayWrite: canStart && (await of.ownerMayWrite()),
     isElsewhere: canStart && (await of.isElsewhere(issueId)),
     taskId,
@@ -286,7 +286,6 @@ async function lastStrangeEdit(
   return null
 }
 
-/** A comment as the agent will read it. */
 type Said = Pick<EditableComment, 'id' | 'body'>
 
 async function wordsOf(

@@ -37,7 +37,7 @@ export function hashOf({ title, body, comment }: IssueText): string {
   return createHash('sha256').update(canonicalJson({ title, body, comment })).digest('hex')
 }
 
-/** Whether the task of an accepted issue exists already, for example because it was created before a crash. */
+/** Whether the task of an accepted issue was already created, for example before a crash. A deleted task counts. */
 export async function taskExists(
   { commands }: { readonly commands: Pick<Commands, 'load'> },
   taskId: string,
@@ -115,7 +115,7 @@ export async function createTask(
   return settle(deps, of.id, taskId, null)
 }
 
-/** Records the outcome of an accepted issue. */
+/** Records the outcome of an accepted issue: the `failure`, or `null` when its task was created. */
 export async function settle(
   { commands }: Pick<CreateTaskDeps, 'commands'>,
   projectId: string,

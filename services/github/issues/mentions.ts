@@ -5,11 +5,11 @@ import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#dom
 
 /** At most this many people who mention the App on one issue are considered, since the permission of each must be requested. */
 const maxPeople = 10
-/** The maximum number of comments of one issue that are searched for a mention. */
+/** The maximum number of comments of one issue that are searched for each person's latest mention. */
 const maxRead = 100
 /**
- * The maximum number of comments of one person that are returned: more than one, because somebody else may have edited the mention out of the latest
- * comment.
+ * The maximum number of comments of one person that are returned: more than one, because the latest does not count if somebody else has edited it,
+ * which the list does not show.
  */
 const maxOfPerson = 3
 /** The maximum number of older comments of a person that are searched. */

@@ -57,7 +57,7 @@ export function startTaskComments(engines: TaskCommentEngines, intervalMs: numbe
   })
 }
 
-/** Writes all comments that are `due` or `stale`. Reads them page by page, so that comments that have to wait do not block the others. */
+/** Writes all comments that are `due` or `stale`. Reads every page of them, because comments that have to wait could fill the first page. */
 async function settleAll(
   deps: TaskCommentDeps,
   comment: 'due' | 'stale',

@@ -27,8 +27,8 @@ export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Goes on to make tasks of accepted issues. Tries again from time to time: an issue whose requester cannot be checked and, while the owner has no
- * room for more tasks, a few of the issues. Returns whether the issues wait for room.
+ * Continues with accepted issues that have no task yet: only from time to time with an issue whose requester could not be checked, and only with a
+ * few issues while the owner has no room for more tasks. Returns whether the issues wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,
@@ -38,7 +38,7 @@ export async function resumeTaken(
 ): Promise<boolean> {
   const taken = unsettledOf(of.issues).filter((one) => !isNoLongerCovered(of.issues, one))
   if (taken.length === 0) return false
-  // Checks for room first, so that issues that wait for room need no requests.
+  // Checks for room first, so that issues that wait for room cause few requests.
   const isFull = !(await hasRoomFor(deps, of.document.owner))
   if (memory.isFull && !isFull) for (const { taskId } of taken) memory.checkedAt.delete(taskId)
   memory.isFull = isFull

@@ -85,7 +85,7 @@ async function titleOf({ log }: RelatedTasksEngines, stream: string): Promise<st
   return created?.type === 'TaskCreated' ? (created.content?.title ?? '') : ''
 }
 
-/** Waits until the alternative is created or its place is freed, at most as long as a request may take. Throws when the reactor is stopped. */
+/** Whether the alternative is created or its place is freed within the time that a request may take. Throws when the reactor is stopped. */
 async function isSettledInTime(
   { commands, clock }: RelatedTasksEngines,
   { at, stream, data: { taskId } }: Extract<AnyRecorded, { type: 'AlternativeAdded' }>,

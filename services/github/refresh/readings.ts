@@ -63,14 +63,14 @@ export interface Readings<Project extends OrderedDocument> {
   readonly times: ReadingTimes
   /** The message for the log when a reading failed. */
   readonly failed: string
-  /** Returns the number of the repository that a delivery hints at, or `all` if it concerns all projects. */
+  /** Returns the number of the repository that a delivery hints at, `all` if it concerns all projects, or `undefined` if it concerns none. */
   readonly hintOf: (
     delivery: RecordedOf<DeliveryReceived>,
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
   /** Returns the present document of a project; `undefined` when there is none. */
   readonly one: (id: string) => Promise<Project | undefined>
-  /** Returns all projects, in pages of at most `limit`. */
+  /** Returns all projects that come after `after`, in pages of at most `limit`. */
   readonly pages: (limit: number, after: PageStart) => AsyncIterable<readonly Project[]>
   readonly begin: (isStopped: () => boolean) => Round<Project>
 }

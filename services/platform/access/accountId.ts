@@ -11,8 +11,8 @@ export function keyedId(key: Uint8Array, text: string): string {
 }
 
 /**
- * Our id for the account, which is also the id of the user that signs up with it. It is computed from `id`, the code host's public id, and the master
- * key: without that key, nobody can tell whose events the log holds.
+ * Our id for the account, which is also the id of the first user that signs up with it. It is computed from `id`, the code host's public id, and the
+ * master key: without that key, nobody can tell whose events the log holds.
  */
 export function idOfAccount(vault: Pick<Vault, 'deriveKey'>, codeHostName: string, id: string): string {
   return keyedId(vault.deriveKey('account-identity'), `${codeHostName}:${id}`)

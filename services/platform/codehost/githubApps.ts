@@ -102,7 +102,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
   }
 }
 
-/** Whether the App is public. Requests without a token see only public Apps. */
+/** Whether the App is public; `null` when there is none or the code host cannot say. Requests without a token see only public Apps. */
 async function isPublic(requests: Requests, app: AppRegistration | undefined): Promise<boolean | null> {
   if (!app) return null
   const { apps } = requests.octokit(undefined).rest

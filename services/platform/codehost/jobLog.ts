@@ -33,8 +33,8 @@ export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Show
 const stamp = /^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm
 
 /**
- * The part of the log's text from the failed step on, without the timestamps before the lines. The parameter `isCut` says that `text` is only the end
- * of the log.
+ * The end of the log's text, from the failed step on if there is one, without the timestamps before the lines. The parameter `isCut` says that `text`
+ * is only the end of the log.
  */
 export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   const whole = isCut ? fromWholeLine(text) : text

@@ -332,7 +332,7 @@ const isTimeout = (error: unknown): boolean =>
   (['TimeoutError', 'AbortError'].includes(error.name) ||
     (error.cause !== undefined && isTimeout(error.cause)))
 
-/** Converts octokit's errors to CodeHostFault; returns anything else unchanged. */
+/** Converts octokit's errors and timeouts to CodeHostFault; returns anything else unchanged. */
 export function faultOf(error: unknown): unknown {
   const read = HttpError.safeParse(error)
   if (!read.success) return isTimeout(error) ? unreachable() : error

@@ -9,7 +9,7 @@ import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from '.
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
-/** A feature of the sandbox that the operator can allow to be missing. If it is missing without permission, no real model runs in the sandbox. */
+/** A feature of the sandbox that the operator can allow to be missing. If it is missing and not allowed to be, no real model runs there. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
 export type ToolchainName = (typeof toolchainNames)[number]
@@ -115,7 +115,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
        * often.
        */
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
-      /** How long to wait, after the first part of a review was read, for the rest of that review. */
+      /** How long to wait, in milliseconds, for the rest of a review after its first part was read. */
       gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
     },
     agents,

@@ -49,7 +49,7 @@ export function hostAnswers<Answer extends object>({
     of(name, read, { again }) {
       const known = kept.get(name)
       if (known && counts(known, again)) {
-        // The running read may have begun before the change that the caller wants to see, so its answer is kept only for a short time.
+        // The read may have begun before the change that the caller wants to see, so its answer is kept only for a short time.
         if (again) known.countsMs = soonestMs
         return known.answer
       }

@@ -90,7 +90,7 @@ export interface LocalCredentials {
   readonly webhookSecret: string
 }
 
-/** The credentials of the local code host's only app, derived from the master key. */
+/** The credentials of the local code host's only app, derived from the master key, except for a configured webhook secret. */
 export function localCredentials({ following }: Config, vault: Vault): LocalCredentials {
   const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
   return {

@@ -78,7 +78,7 @@ interface InstallationsDeps {
   readonly logger: Pick<Logger, 'error'>
 }
 
-/** Caches installations and tokens in memory, until the returned object is closed. */
+/** Caches the list of installations in memory. Tokens are cached by `apps`. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
   /** The kind of call for which the App's key was last refused; `undefined` once such a call, or one for a token, has succeeded. */
   let keyRefusedFor: 'list' | 'token' | undefined

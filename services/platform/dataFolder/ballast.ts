@@ -10,7 +10,7 @@ import type { Logger } from '#platform/log.ts'
 export interface Ballast {
   /** Whether the disk is full. The remaining space, including the ballast, is then reserved for deletions and similar writes. */
   isFull(): boolean
-  /** Throws when the disk is full, so that a write that needs space does not begin. */
+  /** Throws when the disk is full. A check of `/readyz`. */
   ready(): Promise<void>
   /** Messages for the operator in `/readyz`. */
   details(): Readonly<Record<string, readonly string[]>>

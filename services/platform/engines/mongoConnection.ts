@@ -194,7 +194,7 @@ async function connected(
   }
 }
 
-/** Closes the client, without waiting for a server that hangs. */
+/** Closes the client. Waits at most `closeMs` for a server that hangs. */
 async function closeClient(client: MongoClient): Promise<void> {
   await within(closeMs, client.close(), () => new Late(closeMs)).catch(() => {})
 }

@@ -151,7 +151,7 @@ export function openSqlite({
 
 /**
  * Writes the current content of a database into a new file (mode 0600), without free pages and write-ahead log. Other connections may write
- * meanwhile. Throws like `openSqlite`.
+ * meanwhile. Throws `EngineUnavailable`, and `DamagedData` when `from` is not a database.
  */
 export function copySqlite(from: string, to: string): void {
   try {

@@ -66,7 +66,7 @@ export interface EventLog {
   ): Promise<readonly AnyRecorded[]>
   /** Decrypts a stored record and converts it to the current version of its kind. Erased content is `null`. */
   open(record: LogRecord): Promise<AnyRecorded>
-  /** The last event of a stream. Throws `UnreadableEvent` when its record is damaged. */
+  /** The last event of a stream; `emptyHead` for a stream without events. Throws `UnreadableEvent` when its record is damaged. */
   headOf(stream: string): Promise<Head>
 }
 
@@ -130,7 +130,7 @@ async function open(log: LogEngines, record: LogRecord): Promise<AnyRecorded> {
   return event
 }
 
-/** Decrypts events of one stream. Events of unknown kinds and of newer versions are refused without a key, because their keys may be unknown too. */
+/** Decrypts events of one stream. Refuses unknown kinds and newer versions before it needs a key, because their keys may be unknown too. */
 async function openAll(log: LogEngines, events: readonly StoredEvent[]): Promise<readonly AnyRecorded[]> {
   const kinds = events.map(kindOf)
   const pieces: SealedPiece[] = []
@@ -211,7 +211,7 @@ async function link(
   for (const event of events) {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-    // Not derived from the command: with equal ids, two processes that decide it would both count as having appended.
+    // The id is not derived from the command: with equal ids, two processes that decide the command would both count as having appended.
     const id = randomUUID()
     const plain = kind.content.parse(event.content)
     const { content, proof } = plain === null ? withoutContent : await seal(log, stream, id, plain)
@@ -323,7 +323,7 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** Whether a newer version of the server wrote the event. The rest of the event's stream can then still be used. */
+/** Whether a newer version of the server wrote the event. Its stream is then not damaged, and that version can read it. */
 export const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
   reason === 'unknown_kind' || reason === 'newer_version'
 

@@ -1,6 +1,6 @@
 /**
- * Sends viewers the text that an agent is writing, before the text is recorded. Between processes, it goes over the bus and is encrypted as in the log.
- * It may be lost or late, and the recorded message replaces it.
+ * Sends viewers the text that an agent is writing, before the text is recorded. Between processes, it goes over the bus, encrypted as in the log. It
+ * may be lost or late, and the recorded message replaces it.
  */
 import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'

@@ -127,7 +127,7 @@ interface SqliteLog extends ReturnType<typeof statements> {
   readonly waiting: Append[]
   /** The last revisions of the streams that this process has appended to. They hold until another connection has changed the file. */
   readonly revisions: LRUCache<string, number>
-  /** The number of changes by other connections when `revisions` were last checked. */
+  /** The value of `PRAGMA data_version`, which changes with each change by another connection, when `revisions` were last checked. */
   counted: number | undefined
   tail: Tail
   closed: boolean

@@ -94,7 +94,7 @@ export function recordOfText(
   return record
 }
 
-/** The facts of an event that were parsed and checked last. Consecutive events often have the same ones: a program's pieces of output differ only in their content. */
+/** The facts that were parsed and checked last. Consecutive events often have the same facts: pieces of output differ only in their content. */
 let latest: { readonly text: string; readonly data: unknown } = { text: '{}', data: {} }
 const longestKept = 1_000
 

@@ -4,7 +4,8 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /**
- * `inside`: this machine or a private network. `nowhere`: multicast, reserved and link-local addresses, among them the metadata services of clouds.
+ * `inside`: loopback and private networks. `nowhere`: multicast, reserved and link-local addresses, the metadata services of clouds, and text that is
+ * no IP address.
  */
 export type Reach = 'public' | 'inside' | 'nowhere'
 
@@ -24,17 +25,17 @@ export function reachOf(address: string): Reach {
   }
 }
 
-/** Whether a host, by name or as a number, is the loopback of its own machine. */
+/** Whether a host is loopback: `localhost`, `::1` or an IPv4 address that begins with `127.`. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** Thrown when a host name leads into the server's own network, where the connection must not go. */
+/** The fault when a host name leads to no public address, so that no connection may be made. */
 export class LeadsInside extends Error {
   override readonly name = 'LeadsInside'
 }
 
-/** Resolves names for connections that may go only to public addresses. */
+/** Resolves a host name to its public addresses only. Fails with `LeadsInside` when it has none. */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (fault, found) => {
     if (fault) return done(fault, [])
@@ -45,10 +46,7 @@ export const publicLookup: LookupFunction = (hostname, options, done) => {
   })
 }
 
-/**
- * Whether an address leads to this machine, by loopback or by one of its own addresses. An IPv6 address that contains such an IPv4 address counts
- * too.
- */
+/** Whether an address leads to this machine, by loopback or by one of its own addresses. An IPv4-mapped IPv6 address counts like its IPv4 address. */
 export function leadsBack(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false
@@ -65,7 +63,7 @@ function ownAddresses(): BlockList {
 }
 
 const loopback = listed(['127.0.0.0/8'], ['::1/128'])
-/** The last four networks are for documentation and benchmarks, so nobody but a network's own people can have put a host there. */
+/** The last four IPv4 networks are for documentation and benchmarks, so only the operators of a network can have put a host there. */
 const inside = listed(
   [
     '127.0.0.0/8',

@@ -1,6 +1,6 @@
 /**
- * Limits the memory of request bodies, per sender and in total, and refuses bodies that arrive too slowly. A body reserves the size that it announces
- * when it begins.
+ * Limits the memory of request bodies, per sender and in total, and refuses bodies that arrive too slowly. When a body begins, memory for its
+ * announced size is reserved.
  */
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -43,12 +43,12 @@ const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
     large: { ofAll: 256 * mebibyte, ofOne: 64 * mebibyte },
   },
 }
-/** The estimated memory per chunk in addition to its bytes, because a client may send single bytes. */
+/** The estimated memory that each chunk takes in addition to its bytes. It matters because a client may send single bytes. */
 const bytesBesidePiece = 256
 const usualPieceBytes = 16_384
 const leastBytesPerSecond = 8 * 1_024
 const speedWindowMs = 5_000
-/** How long the received part of a stranger's large body still counts after the body was refused, because garbage collection takes a while. */
+/** How long the received part of a stranger's large body still counts after its reading ended early, because garbage collection takes a while. */
 const collectedMs = 15_000
 const retryAfterSeconds = 5
 
@@ -101,7 +101,7 @@ export function createBodies(): Bodies {
       else held.releaseLater(received)
     }
     req.on('data', count)
-    // Reserves memory before the body is received. Then a body that has begun is not refused later, and hardly anything of a refused body is read.
+    // Reserves the announced size before the body is received, so that hardly anything is read of a body for which there is no room.
     process.nextTick(() => takeRoom(announced * (1 + bytesBesidePiece / usualPieceBytes)))
     return stop
   }
@@ -109,7 +109,6 @@ export function createBodies(): Bodies {
   return { watch, read: (context, mostBytes) => readWhole(context, mostBytes, watch) }
 }
 
-/** Reads a body that `watch` watches. */
 function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { req } = context
@@ -144,7 +143,7 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
 }
 
 interface ReservedBytes {
-  /** Reserves this many bytes, if fewer are reserved. If there is no room, returns the fault and releases all. */
+  /** Raises the reservation to `bytes` bytes, if it is smaller. If there is no room, releases all of the reservation and returns the fault. */
   growTo(bytes: number): Fault | undefined
   release(): void
   /** Releases the reservation except for `bytes` bytes, which stay reserved until they have probably been garbage-collected. */
@@ -202,7 +201,10 @@ declare module 'koa' {
 const maxJsonBytes = 1_048_576
 const methods: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE'])
 
-/** Reads a JSON body of at most 1 MB into `context.request.body`. Throws the faults of `Bodies.read`, and `invalid_input` when it is not JSON. */
+/**
+ * Reads the JSON body of a POST, PUT or DELETE, of at most 1 MiB, into `context.request.body`; an empty body becomes `{}`. Throws the faults of
+ * `Bodies.read`, and `invalid_input` when the body is not JSON.
+ */
 export function readJson(bodies: Bodies): Middleware {
   return async (context, next) => {
     if (methods.has(context.method) && context.is('json', '+json')) {
@@ -232,7 +234,7 @@ export function parseJson(text: string): object {
     const value: unknown = parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // The error is thrown below, where other values than objects are refused too.
+    // The fault is thrown below, where values other than objects and lists are refused too.
   }
   throw new Fault('invalid_input', 'The body is not valid JSON.')
 }

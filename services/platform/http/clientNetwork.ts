@@ -1,8 +1,8 @@
 /** The client that an address belongs to, for limits per client. */
 
 /**
- * Returns the /64 network of an IPv6 address, since one client usually has all of that network. Returns an IPv4 address, or any other text,
- * unchanged.
+ * Returns the /64 network of an IPv6 address, since one client usually has all of that network, and the IPv4 address of an IPv4-mapped one. Text
+ * without a colon, such as an IPv4 address, is returned unchanged.
  */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]

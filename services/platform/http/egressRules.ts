@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isLoopback, leadsBack, reachOf } from '#platform/http/addressReach.ts'
 
 export interface Rule {
-  /** The host in lower case; a suffix that begins with a dot matches the names below it. */
+  /** The host in lower case; if `isSuffix`, the suffix with its leading dot, which matches all hosts below it. */
   readonly host: string
   readonly isSuffix: boolean
   /** The allowed port; `null` means 80 and 443. */
@@ -12,7 +12,10 @@ export interface Rule {
   readonly mayBeInside: boolean
   /** Whether the host may lead into a private network, though not to this machine. */
   readonly mayBePrivate?: true
-  /** If set, only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnels, since nobody could inspect them. */
+  /**
+   * If set, only git's reads of these repositories (`owner/name`, in lower case) pass. So the proxy ends tunnels to this host itself, and inspects
+   * the requests in them.
+   */
   readonly gitOf?: readonly string[]
 }
 
@@ -26,16 +29,16 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
 
 /** The private addresses and hosts that the operator lets projects reach. */
 export interface Permitted {
-  /** Whether projects may list addresses of this machine and of private networks, written in numbers or as loopback. */
+  /** Whether projects may list addresses of this machine and of private networks, written in numbers or as `localhost`. */
   readonly mayReachPrivate: boolean
   /** The hosts on private networks that may be reached by name; none by default. */
   readonly privateHosts?: readonly string[]
 }
 
 /**
- * The rule for the host `written` in a project's list. The host may lead to this machine or into a private network only if it is written as an IP
- * address or as loopback, and the operator allows that: a name could lead anywhere later. A name in `privateHosts` may lead into a private network,
- * but not to this machine.
+ * The rule for the host `written` in a project's list. The host may lead to this machine or into a private network only if it is an IP address or
+ * `localhost`, and the operator allows that: any other name could lead anywhere later. A name in `privateHosts` may lead into a private network, but
+ * not to this machine.
  */
 export function ruleOfProject(written: string, { mayReachPrivate, privateHosts = [] }: Permitted): Rule {
   const { host } = hostAndPort(written)
@@ -43,7 +46,10 @@ export function ruleOfProject(written: string, { mayReachPrivate, privateHosts =
   return privateHosts.includes(host) ? { ...rule, mayBePrivate: true } : rule
 }
 
-/** The rule for a server whose address we know, such as the code host: allows only the server's port, also on this machine or a private network. */
+/**
+ * The rule for a server at a known URL, such as the code host. Allows only the server's port. The server may be on this machine or in a private
+ * network.
+ */
 export function ruleOfUrl(address: string): Rule {
   const url = new URL(address)
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)

@@ -1,4 +1,4 @@
-/** Turns faults into HTTP responses; no other file does. */
+/** Turns faults into HTTP responses. */
 import type { Middleware } from 'koa'
 import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
 import type { FaultAnswer } from '#domain/api/fields.schema.ts'
@@ -23,7 +23,8 @@ const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
 ])
 
 /**
- * Responds to faults with `{error, code, field?, current?, requestId}`. For any other error, the response has no details, and the log has them all.
+ * Responds to faults with `{error, code, field?, current?, requestId}`. Known errors of engines and of the code host become faults too. Any other
+ * error becomes `internal`, and its details are only in the log.
  */
 export function faultResponses(log: Logger, fresh: () => string): Middleware {
   return async (context, next) => {
@@ -54,7 +55,7 @@ export function faultResponses(log: Logger, fresh: () => string): Middleware {
   }
 }
 
-/** The refusal of a read when the read models do not contain the requested position in time. */
+/** The refusal of a read whose answer is not in the read models yet. */
 export function viewsBehind(): Fault {
   return new Fault('views_behind', undefined, undefined, { retryAfterSeconds: 2 })
 }

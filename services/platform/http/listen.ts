@@ -38,8 +38,8 @@ export async function listenLocally(server: Server, address: LocalAddress): Prom
 }
 
 /**
- * Closes the server when all requests are answered, or after `drainMs` even if some are not. Every `sweepMs`, connections that have become idle are
- * closed, because a busy connection is kept alive after its answer.
+ * Stops accepting connections, and resolves when all requests are answered. After `drainMs`, calls `giveUp` and cuts the remaining connections. Every
+ * `sweepMs`, closes connections that have become idle, because a connection is kept alive after its answer.
  */
 export async function drain(
   server: Server,

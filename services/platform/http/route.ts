@@ -25,7 +25,7 @@ export interface CallRequest<C extends AnyCall> {
   readonly requestId: string
   /** Whether the same write was already requested with the same idempotency key. */
   readonly again: boolean
-  /** The client's address, the host name that it used, whether it uses https, and its cookies. */
+  /** The client's address, the host name that it used, whether it uses https, its cookies, and its headers (`get`). */
   readonly client: Pick<Context, 'ip' | 'host' | 'secure' | 'cookies' | 'get'>
 }
 
@@ -95,7 +95,7 @@ export interface Mounting {
 
 /**
  * Middleware for routes below a prefix: validates the input, and responds with the call's status. Requests for other paths are passed on. A request
- * without a token, for a call that requires one, is refused before its input is validated.
+ * without a valid token, for a call that requires one, is refused before its input is validated.
  */
 export function mount<S>(
   prefix: string,

@@ -20,7 +20,7 @@ const Claims = z.object({ sub: z.string(), sid: z.string(), exp: z.number() })
 const maxVerified = 1_000
 
 export interface Sessions {
-  /** Makes the id and expiry of a new session, to be recorded before its token is handed out. */
+  /** Makes the id and the expiry of a new session and the name of its client, to be recorded before its token is handed out. */
   begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
   /** The identity in an unexpired token that we signed; `undefined` for any other token. */
@@ -65,7 +65,7 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
   }
 }
 
-/** The most characters of a user agent that are parsed. */
+/** A longer user agent is cut to this many characters before it is parsed. */
 const longestUserAgent = 500
 
 /** The browser and its system, such as 'Chrome on Linux'; `null` when the user agent names neither. */

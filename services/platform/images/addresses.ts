@@ -11,7 +11,9 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface ImageAddresses {
-  /** Makes an address without a host. Its query makes it valid for 10 to 15 minutes; the address stays the same for five minutes. */
+  /**
+   * Makes an address without a host, valid for 10 to 15 minutes. For the same image, the address stays the same within each period of five minutes.
+   */
   readonly addressOf: AddressOf
   /** The image that an address opens, and for how many more seconds; `undefined` for an expired or foreign address. */
   openedBy(imageId: string, grant: string): { image: SealedImage; secondsLeft: number } | undefined
@@ -39,7 +41,8 @@ export function imageAddresses(engines: { vault: Pick<Vault, 'deriveKey'>; clock
   const now = () => engines.clock.now().getTime()
 
   /**
-   * Encrypts with AES-256-GCM. The IV is a keyed hash of the plaintext: the same image gets the same address, and different images never share an IV.
+   * Encrypts with AES-256-GCM. The IV is a keyed hash of the image's id and the plaintext. So equal plaintexts give the same address, and different
+   * ones have different IVs.
    */
   function seal(imageId: string, plain: string): string {
     const hash = createHmac('sha256', ivKey).update(`${imageId}\n`).update(plain).digest()

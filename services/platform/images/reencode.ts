@@ -11,7 +11,7 @@ import { openDecoder } from './decoder.ts'
 interface CheckedImage {
   readonly bytes: Buffer
   readonly mediaType: MediaType
-  /** The width of one frame in pixels. */
+  /** The width and the height of one frame, in pixels. */
   readonly width: number
   readonly height: number
 }
@@ -123,7 +123,7 @@ function endsGif(bytes: Buffer): boolean {
     const block = bytes[at]
     if (block === gifTrailer) return true
     if (block === gifExtension) at = afterSubBlocks(bytes, at + 2)
-    // A descriptor, its colour table and the smallest code of the compression come before the pixels.
+    // A descriptor, its colour table and the minimum code size of the compression come before the pixels.
     else if (block === gifImage) at = afterSubBlocks(bytes, at + 11 + colourTable(bytes[at + 9]))
     else return false
   }

@@ -1,4 +1,4 @@
-/** Shares the slots of a worker between people. Pure: times are arguments, in ms. */
+/** Shares the slots of a worker between people. Reads no clock: times are arguments, in ms. */
 
 /**
  * How many of the slots one person may have at once. A quarter, at least one, is left to others, because jobs may run for hours and are never stopped

@@ -25,7 +25,7 @@ const Rejected = z.object({ job: Job, reason: z.string() })
 /** A mark counts only for the queue that existed when it was set: if the queue is lost, so are the jobs before the mark. */
 const Mark = z.object({ position: Position, queue: z.string() })
 
-// By how many bytes a job grows when it is rejected: it gets a reason, in JSON, and headers. Even then, the job must fit into a message.
+// A job grows by at most this many bytes when it is rejected: it gets a reason, in JSON, and headers. Even then, it must fit into a message.
 const maxAddedBytes = maxReasonLength * 6 + 4_096
 
 interface Queue {
@@ -116,7 +116,7 @@ async function finish(queue: Queue, reply: string, word: string): Promise<void> 
   }
 }
 
-/** Adds the job's message to the queue if it is missing; `once` identifies this attempt. */
+/** Adds the job's message to the queue if it is missing. If JetStream has already got a message with the id `once`, it adds nothing. */
 async function enqueue(queue: Queue, job: Job, once: string): Promise<void> {
   await queue.streams.append('queue', subjectOf(job), { data: JSON.stringify(job), after: 0, once })
 }
@@ -137,8 +137,8 @@ async function putJob(queue: Queue, job: Job): Promise<void> {
 }
 
 /**
- * Queues a job again whose message is lost, because the process that put it ended before adding the message, or because the stream was removed. A
- * worker that holds the job cannot renew its lease without the message, and its calls fail from now on.
+ * Puts a job whose message is lost back into the queue. The message is lost if the process that put the job ended before it added the message, or if
+ * the stream was removed. A worker that holds the job loses its lease.
  */
 async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read): Promise<void> {
   if (record.state === 'done' || record.state === 'rejected') return

@@ -39,8 +39,8 @@ const maxConflicts = 20
 export const maxReasonLength = 10_000
 
 /**
- * The command that sets a lease: NATS delivers the message again after this delay, and a later command extends it. The consumer's own ack wait is the
- * same for all workers, but each worker has its own lease.
+ * The command that sets a lease: NATS delivers the message again after `ms` milliseconds, or at once for 0, and a later command replaces this one.
+ * The consumer's own ack wait is the same for all workers, but each worker has its own lease.
  */
 export function leaseFor(ms: number): string {
   return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'

@@ -26,11 +26,14 @@ export interface Kept {
   readonly data: Uint8Array
 }
 
-/** The operations of JetStream that the port needs. Each is answered within `timeoutMs` (5,000), or throws `EngineUnavailable`. */
+/**
+ * The operations of JetStream that the port needs. A request that is not answered within `timeoutMs` (by default 5,000 ms) throws
+ * `EngineUnavailable`.
+ */
 export interface Streams {
   /**
-   * Appends a message if the sequence number of the subject's last message is `after` (0: the subject has no message); otherwise returns `conflict`.
-   * `once` is the id of the message: repeating it within 2 minutes does nothing.
+   * Appends a message and returns its sequence number. With `after`, returns `conflict` unless this is the sequence number of the subject's last
+   * message (0: the subject has no message). `once` is the id of the message: repeating it within 2 minutes adds nothing.
    */
   append(
     name: StreamName,
@@ -55,7 +58,7 @@ export interface Streams {
 /** How long a worker may take to claim a delivery before NATS delivers the message to another worker. */
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** How often a call is tried. Its stream may be removed just after it was created. If that happens again, somebody does it on purpose. */
+/** How often a call is tried. A missing stream is created before the second attempt. If it is missing again, somebody removes it on purpose. */
 const callAttempts = 2
 const retryPauseMs = 1_000
 const readyMs = 2_000

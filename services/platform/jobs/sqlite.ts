@@ -31,7 +31,7 @@ const formats = [
    CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
-  // An empty person means that the job belongs to nobody.
+  // The person among whose running jobs the job counts. Empty for a job without a person, and while a running job waits.
   `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
   // \`served\` (ms since 1970, and never the same twice) is when a person last got a slot.
   `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
@@ -66,8 +66,8 @@ function takingStatements(db: Db) {
       `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
     ),
-    // Chooses a job of the person with the fewest running jobs; among equals, of the person served longest ago; of that person's jobs, the oldest.
-    // Nobody has more than `most` running jobs. Each person costs a few index steps, however many of their jobs wait.
+    // Chooses a job of the person with the fewest running jobs; among equals, of the person served longest ago; of that person's jobs, the one that
+    // became due first. Nobody has more than `most` running jobs. Each person costs a few index steps, however many of their jobs wait.
     next: db.prepare<[string, number, number], [seq: number, person: string]>(
       `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons

@@ -65,7 +65,7 @@ export interface CodeAnswer {
   readonly redirectUri: string
 }
 
-/** How long an authorization server may take to answer: as long as an MCP server may take to list its tools. */
+/** How long the head of an authorization server's answer may take. The whole answer may take `bodyWithinMs` longer. */
 const answerWithinMs = 10_000
 const bodyWithinMs = 5_000
 /** The time limit of `discover`, below the 30 seconds after which the person's own request is cut off. */

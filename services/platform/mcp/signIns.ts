@@ -73,7 +73,8 @@ export interface McpSignIns {
   /** The states of the owner's sign-ins. Servers without a sign-in are left out. */
   shown(owner: string, servers: readonly McpServer[]): Promise<McpSignIn[]>
   /**
-   * A token that is valid for at least a minute. `refused` is a token that the server no longer accepts; it is not returned again. Throws `McpFault`.
+   * The access token, renewed first if it expires within a minute. `refused` is a token that the server no longer accepts; it is not returned again.
+   * Throws `McpFault`.
    */
   token(place: Omit<Place, 'of'>, refused?: string): Promise<string>
   /** Deletes the tokens, and revokes them if the server supports that. */
@@ -156,7 +157,7 @@ function renewing(
 /** How long to wait for the authorization server: less than the 30 seconds after which the person's own request is cut off. */
 const revokeWithinMs = 5_000
 
-/** Revokes tokens that are no longer kept. If the authorization server refuses, nothing happens. */
+/** Revokes the refresh token or, if there is none, the access token. A refusal, or no answer in time, is ignored. */
 const revoked = (revoke: OAuth['revoke'], provider: Provider, { refresh, access }: Tokens) =>
   withinOr(
     revokeWithinMs,

@@ -46,7 +46,7 @@ export interface HostOrganization {
   readonly avatarUrl: string
 }
 
-/** A person's tokens, short-lived if the host supports that. Times are ISO 8601; `null` means that a token never expires. */
+/** A person's tokens, short-lived if the host supports that. Times are ISO 8601; a time of `null` means that its token never expires. */
 export const HostTokens = z.object({
   accessToken: z.string(),
   expiresAt: z.string().nullable(),
@@ -110,7 +110,7 @@ export class CodeHostFault extends Error {
   }
 }
 
-/** Runs `write`. If the outcome is unknown, returns the result of `find` instead; if that finds nothing, throws the fault of `write`. */
+/** Runs `write`. If its outcome is unknown, returns what `find` finds instead. If `find` finds nothing or fails, throws the fault of `write`. */
 export function writeOrFind<Written>(
   write: () => Promise<Written>,
   find: () => Promise<Written | undefined>,
@@ -132,8 +132,8 @@ export interface HostBranch {
 export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /**
    * The address of the host's page on which a person authorizes us. Like every sign-in call, it throws `setup_required` while there is no App.
-   * `origin` is our address in the person's browser; a loopback page gets the same loopback name. `codeChallenge` is PKCE's S256; `anotherAccount` lets
-   * them choose an account even if they are signed in.
+   * `origin` is our address in the person's browser: if the host and `origin` are both on loopback, the page has the loopback name of `origin`.
+   * `codeChallenge` is PKCE's S256; `anotherAccount` lets them choose an account even if they are signed in.
    */
   authorizeUrl(request: {
     state: string
@@ -173,7 +173,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     id: string,
     etag?: string,
   ): Promise<{ readonly repository: HostRepository; readonly etag: string | null } | 'unchanged'>
-  /** Branch names, the default branch first; empty for an empty repository. */
+  /** Branch names: the default branch, and then at most 1,000 others. Empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
   /** The last commit of the branch; `undefined` when the branch does not exist. */
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
@@ -205,7 +205,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     repository: RepositoryName,
     request: { head: string; base: string; title: string; body: string; draft: boolean },
   ): Promise<HostPullRequest>
-  /** The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws when none could be read. */
+  /** The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws when the request fails as a whole. */
   pullRequestStates(
     accessToken: string,
     keys: readonly PullRequestKey[],

@@ -64,7 +64,7 @@ export interface HostFailedCheck {
 }
 
 export interface HostLog {
-  /** The end of the log, from the step that failed. Its length is limited in characters. */
+  /** The end of the log, from the step that failed, in at most 65,536 UTF-16 code units. */
   readonly text: string
   readonly isCut: boolean
 }
@@ -72,7 +72,7 @@ export interface HostLog {
 /** The part of the port for feedback. All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
   /**
-   * The submitted reviews and comments of a pull request, oldest first, at most 1,000 of each. `comments` is empty when the host does not show them
+   * The submitted reviews and comments of a pull request, oldest first, the first 1,000 of each. `comments` is empty when the host does not show them
    * to this token.
    */
   pullRequestFeedback(accessToken: string, repository: RepositoryName, number: number): Promise<HostFeedback>
@@ -114,7 +114,7 @@ export interface CodeHostFeedback {
     number: number,
     comment: { readonly threadId: string | null; readonly body: string },
   ): Promise<string>
-  /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
+  /** Replaces the text of a comment on an issue or on a pull request as a whole. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /**
    * Resolves the threads of a pull request that begin with one of the comments in `threadIds`. Returns how many such threads there are, including

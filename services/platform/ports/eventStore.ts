@@ -46,7 +46,7 @@ export function intact(records: readonly LogRecord[]): readonly StoredEvent[] {
 export type EventToAppend = Omit<StoredEvent, 'position'>
 
 export interface ReadStream {
-  /** The first revision, inclusive. Backwards reads begin here and go down. */
+  /** The revision of the first event to read, inclusive. A backwards read goes down from there. `end` is the last event. */
   readonly from: number | 'end'
   readonly direction: 'forwards' | 'backwards'
   /** The maximum number of events. */

@@ -121,7 +121,7 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** The lease of a job has expired and another worker has taken the job. Work on the job must stop. */
+/** The worker no longer holds the lease of a job, or cannot be sure that it does, so another worker may have the job. Work on the job must stop. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

@@ -141,7 +141,7 @@ export interface ReadStore {
   removeAsides(): Promise<void>
   /**
    * Ensures that everything that was removed or replaced before this call is gone from all files of the store, including free pages and write-ahead
-   * logs.
+   * logs. Does nothing for a database server, whose files belong to its operator.
    */
   scrub(): Promise<void>
   ready(): Promise<void>

@@ -68,7 +68,7 @@ export const rpcCalls = {
   origins: {
     request: z.object({ taskId: z.string(), path: z.string() }),
     response: z.object({
-      /** `null` when the task has no file at `path`, or when it is not text. */
+      /** `null` when the task has no turns or no text file at `path`, or when finding the turns takes too long. */
       ranges: z
         .array(
           z.object({
@@ -77,7 +77,7 @@ export const rpcCalls = {
             executionId: z.string().nullable(),
             /** The path that the file had when the lines were written, if it differs from the present path. */
             path: z.string().exactOptional(),
-            /** The `lineHash` of each line; left out when there are too many lines. */
+            /** The `lineHash` of each line; left out for lines that no turn wrote, and when the file has too many lines. */
             hashes: z.array(z.string()).readonly().exactOptional(),
           }),
         )
@@ -126,7 +126,10 @@ export const rpcCalls = {
    * checked nothing: the access of `ownerId` is used.
    */
   repositoryChanged: { request: project, response: z.object({}) },
-  /** The hosts that package managers use, according to the files of a project's repository. The caller has checked access to the project. */
+  /**
+   * The hosts that package managers use and the repositories of submodules, according to the files of a project's repository. The caller has checked
+   * access to the project.
+   */
   hosts: { request: project, response: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** The skills, commands and subagents of a project's repository. The caller has checked access to the task or project. */
   abilities: {

@@ -1,4 +1,6 @@
-/** The artifacts of a task: its files for people, and the text about them for a pull request. */
+/**
+ * The artifacts of a task, which are the files that its agent left for people: as the API lists them, and as the text of a pull request names them.
+ */
 import { artifactLimits } from '#domain/api/artifacts.ts'
 import type { listArtifacts } from '#domain/api/artifacts.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'

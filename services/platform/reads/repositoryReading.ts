@@ -1,4 +1,4 @@
-/** Reads a project's repository at the code host, by the host's numeric id, which stays the same when the repository is renamed or transferred. */
+/** Reads a project's repository at the code host: by the host's id, which survives renames and transfers, or by name while the id is unknown. */
 import { viewerOf } from '#domain/appPermissions.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RepositoryFacts } from '#domain/project/events.ts'

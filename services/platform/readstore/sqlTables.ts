@@ -5,8 +5,8 @@ import { columnOf, indexName, indexSql, tableOf, valueIn, type Table } from './s
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Creates the table of a collection. Adds columns for new keys of the indexes, and fills them from the existing documents. Must be called in a
- * transaction.
+ * Creates the table of a collection if it is missing. Adds and fills a column for each new key, and makes the table's indexes match `indexes`. Must
+ * be called in a transaction.
  */
 export function prepareTable(db: Sqlite, { name, indexes }: Collection): void {
   const table = tableOf(name)

@@ -54,7 +54,7 @@ export async function openMongoRecentKeys(options: {
         }
         const known = await ask((keys) => keys.findOne({ _id: id }))
         if (known && known.at > now - limits.keptMs) return { digest: known.digest, again: true }
-        // Another process removed the key in the meantime, or the key is older than `keptMs` and is removed here. The next round then stores it again.
+        // Another process removed the key meanwhile, or the key is older than `keptMs` and is removed here. The next round then stores it again.
         if (known) await ask((keys) => keys.deleteOne({ _id: id, at: known.at }))
       }
     },

@@ -28,7 +28,7 @@ export interface Automaton {
   readonly firstMarked: number
 }
 
-/** The most nodes, which take 110 MB. The secrets of a project in all their forms need fewer nodes. */
+/** The maximum number of nodes, which take 110 MB. The secrets of a project in all their forms need fewer nodes. */
 export const maxNodes = 8_000_000
 const lengthMask = (1 << 18) - 1
 const marksAt = 18

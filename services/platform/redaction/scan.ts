@@ -6,7 +6,7 @@ import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } f
 import { formsOf, classes, classesOf, keyBlock, prefixedShapes, webToken } from './secretForms.ts'
 
 export const redacted = '[redacted]'
-/** At the very end of a text, the first characters of a known secret are hidden too if there are at least this many. */
+/** If a text ends within a known secret, the part of the secret before the end is hidden too if it has at least this many characters. */
 const tellingPrefix = 8
 
 const jwtBit = 1 << prefixedShapes.length
@@ -366,7 +366,7 @@ export function textWithout(sought: Automaton, text: string): string {
   return goOn(sought, newScan(), text, true)
 }
 
-/** Removes secrets from a whole unified diff. Every line stays, with its leading sign. */
+/** Removes secrets from the hunks of a unified diff. The head before the first hunk stays as it is. Every line stays, with its leading sign. */
 export function diffWithout(sought: Automaton, diff: string): string {
   const whole = (text: string) => goOn(sought, newScan({ linesStay: true }), text, true)
   const [head = '', ...hunks] = diff.split(/^(?=@@ )/m)

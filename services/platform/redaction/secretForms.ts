@@ -30,7 +30,9 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-/** The shortest line of a secret that is looked for by itself. Shorter lines, such as a single bracket, occur everywhere. */
+/**
+ * A line of a secret is also looked for by itself if it has at least this many characters. Shorter lines, such as a single bracket, occur everywhere.
+ */
 const longLine = 12
 
 /** The long lines of a secret, since a multi-line key may also be printed line by line. */
@@ -100,13 +102,13 @@ export const prefixedShapes: readonly PrefixedShape[] = [
 /** The shape of a signed web token: a JSON header in base64url, a dot, and a JSON payload. The lengths are those of a header. */
 export const webToken = { prefix: 'eyJ', shortestHeader: 11, longestHeader: 1024 } as const
 
-/** The first and last line of a private key, without the five dashes at their ends. */
+/** How the first and the last line of a private key begin, and the `title` that follows. Both lines end with as many dashes as `dashes` says. */
 export const keyBlock = {
   begin: '-----BEGIN ',
   end: '-----END ',
   title: /^[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?$/,
   longestTitle: 57,
   dashes: 5,
-  /** The most characters that are hidden when the end of a block never comes. */
+  /** If the end of a block never comes, this many characters are hidden. */
   longest: 64 * 1024,
 } as const

@@ -22,7 +22,7 @@ export class UnreadableSeal extends Error {
 
 /**
  * The newest seal of the epoch; `undefined` when there is none. Damaged records are skipped. Throws `UnreadableSeal` when the last intact record is
- * not a valid seal.
+ * not a valid seal, or when the last record does not follow the one before it.
  */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
   // The two last records nearly always suffice.

@@ -81,7 +81,7 @@ export interface SealTrees {
 
 type TreeStore = Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
 
-/** The stored trees; empty trees when none are stored for this log and epoch. */
+/** The stored trees. If no trees, or only incomplete ones, are stored for this log and epoch, returns empty trees and removes what is stored. */
 export async function openSealTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
   await store.prepare(sealCollections)
   const state = await storedState(store)

@@ -27,7 +27,7 @@ export interface SecondPlace {
 }
 
 export interface SecondPlaces {
-  /** Checks at every reachable place whether the seal is consistent with the seals there. */
+  /** Sends the seal to all places, and waits until each has taken it, contradicted it or failed. `contradiction` then has the result. */
   check(seal: OutsideSeal): Promise<void>
   /** Sends the seal to all places in the background. If several seals wait for a slow place, only the newest is sent. */
   publish(seal: OutsideSeal): void

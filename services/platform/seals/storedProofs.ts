@@ -105,7 +105,7 @@ export async function storedLeaf(store: Tiles, index: number): Promise<Hash | un
 const tilesAtOnce = 64
 const leavesInTile = 256
 
-/** The stored hashes of the first `size` leaves, in order. */
+/** The stored hashes of the first `size` leaves, in order. Ends early at the first missing hash. */
 export async function* storedLeaves(store: Tiles, tree: TreeName, size: number): AsyncGenerator<Hash> {
   for (let from = 0; from * leavesInTile < size; from += tilesAtOnce) {
     const names = Array.from({ length: tilesAtOnce }, (_, at) => tileName({ level: 0, index: from + at }))

@@ -5,7 +5,7 @@ import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 const answerTimeoutMs = 10_000
-/** The most characters of a witness's answer. */
+/** An answer of a witness with more characters than this is refused. */
 const longestAnswer = 16_384
 
 /** Makes a second place that sends seals to a witness. `url` is the address below which the witness has `add-checkpoint`. */

@@ -216,7 +216,7 @@ function pulledGauges(
   }
 }
 
-/** The result of `ask`; `undefined` when there is none in time, or when `ask` is `null`. */
+/** The result of `ask`; `undefined` when `ask` is `null`, fails, or takes longer than `askedForMs`. */
 async function told<T>(ask: (() => Promise<T>) | null): Promise<T | undefined> {
   if (ask === null) return undefined
   return withinOr(

@@ -76,7 +76,10 @@ export function nameRequest(context: Context, requestId: string): void {
   context.set(requestHeader, requestId)
 }
 
-/** The route's pattern. Handlers without a router may have set it in `state.route`. */
+/**
+ * The route's pattern, which handlers without a router may have set in `state.route`. If there is none: the path of a health check, `unknown` for any
+ * other path of the API, `client` for the rest.
+ */
 export function routeOf(context: Context): string {
   const told: unknown = context.state.route ?? Reflect.get(context, '_matchedRoute')
   if (typeof told === 'string') return told.replace(/(.)\/$/, '$1')

@@ -86,7 +86,10 @@ export type Observation =
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */
   | (Period & { readonly kind: 'queued'; readonly job: string; readonly event: StoredEvent })
-  /** This process hands out jobs from now on, and `pending` counts the jobs that wait. If `pending` is `null`, it no longer hands out jobs. */
+  /**
+   * This process hands out jobs from now on, and `pending` counts the queued and running jobs by kind. If `pending` is `null`, it no longer hands out
+   * jobs.
+   */
   | {
       readonly kind: 'dispatcher'
       readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null

@@ -37,7 +37,9 @@ export function digestThreads(count = Math.min(most, availableParallelism())): D
   }
 }
 
-/** Starts a worker. When run from sources, as in a test, an older Node needs a TypeScript loader; the built server has the worker's file beside it. */
+/**
+ * Starts a worker. When run from sources, as in a test, an older Node needs a TypeScript loader. The built server has the worker's file beside it.
+ */
 function startWorker(): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('digestWorker.js', here))

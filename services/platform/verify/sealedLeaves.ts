@@ -93,7 +93,7 @@ function noteEnd({ last, missing }: Ends, { stream, revision }: LogRecord): void
 }
 const maxMissing = 1_000
 
-/** The faults of the records in `actual`: of records that are not in `kept`, because they were moved, and of records that were changed or added. */
+/** The faults of the records in `actual`. Sealed records that are not in `kept` were moved. Records that were not sealed were changed or added. */
 function alignedFaults(
   actual: readonly Actual[],
   kept: ReadonlySet<Actual>,

@@ -95,7 +95,7 @@ export interface Verified {
   /** The number of events whose content is erased because its key was destroyed. */
   readonly erased: number
   readonly blobs: number
-  /** The number of blobs that were erased together with the events that referred to them. */
+  /** The number of blobs that were erased: their stream has ended, or its key was destroyed. */
   readonly erasedBlobs: number
   readonly findings: readonly Finding[]
   /** The number of findings beyond the listed ones. */

@@ -144,7 +144,7 @@ async function repositoriesOf(
   return codeHostApps.repositoriesOf(token, query).catch(unlessOfHost)
 }
 
-/** The person's requests to install the App. Empty when the App has no key to list requests. */
+/** The person's requests to install the App. Empty when the App has no key to list requests, and when the code host does not answer in time. */
 async function requestsOf(sources: AccessSources, githubId: string | null): Promise<{ account: string }[]> {
   if (githubId === null || !(await sources.codeHostApps.hasKey())) return []
   const all = (await withinOr(countTimeoutMs, installationRequestsOf(sources), null)) ?? []

@@ -190,15 +190,15 @@ async function deliveriesOf({ codeHostApps, eventStore, clock }: RightsSources) 
 
 const dayMs = 86_400_000
 const eventsAtOnce = 500
-/** The most reads from the stream of one day, enough for 10,000 deliveries. */
+/** At most this many reads are made from the stream of one day, enough for 10,000 deliveries. */
 const maxReads = 20
-/** The most days whose streams are read. The code host keeps deliveries for three days. */
+/** The streams of at most this many days are read. The code host keeps deliveries for three days. */
 const maxDays = 5
 /** How far the code host's clock may be ahead of this server's clock, in milliseconds. */
 const skewMs = 300_000
 const WithGuid = z.object({ guid: z.string() })
 
-/** The GUIDs of all `deliveries` that are in the log. Reads the log backwards until the time of the oldest delivery. */
+/** The GUIDs, in lower case, of those `deliveries` that the log has. Reads the log backwards until the time of the oldest delivery. */
 async function recordedOf(
   eventStore: QueryServices['eventStore'],
   deliveries: readonly HostDelivery[],

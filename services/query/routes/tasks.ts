@@ -20,7 +20,7 @@ import { route, ownTask, type QueryServices } from '../services.ts'
 import { mostFileLines } from '#domain/api/tasks.ts'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 
-/** The most UTF-16 code units of all diffs together in the answer of `getTask`. */
+/** In the answer of `getTask`, all diffs together have at most this many UTF-16 code units. */
 const diffsBesideTask = 1_000_000
 /** How long to wait for the runner that has the workspace. */
 const runnerTimeoutMs = 10_000

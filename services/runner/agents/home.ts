@@ -46,8 +46,9 @@ interface NestedInstructions {
 }
 
 /**
- * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no links in the home, and removes
- * a link that is in the way. Must not be called while the agent runs. Mostly synchronous, as each call takes microseconds and an agent waits for it.
+ * Writes files into a home that an agent may have changed, and removes the folders `emptied` with everything in them. Follows no links in the home,
+ * and removes a link that is in the way. Must not be called while the agent runs. Mostly synchronous, since each file operation takes microseconds
+ * and an agent waits.
  */
 export async function writeHome(
   home: string,

@@ -25,7 +25,7 @@ export interface WhereToLook {
   readonly configured: string | undefined
   /** The value of `PATH`. */
   readonly path: string
-  /** The operator's own home, where some installers put a program without adding it to the path. */
+  /** The operator's own home, where some installers put a program without adding it to `PATH`. */
   readonly home?: string | undefined
   /** How long a CLI may take to print its version, in milliseconds; 60 s by default, since large CLIs start slowly on a busy machine. */
   readonly timeoutMs?: number
@@ -38,8 +38,8 @@ export interface Machine {
 }
 
 /**
- * Finds an agent's program: at the configured path or, if no path is configured, the first program found on the path or in `elsewhere`.
- * `notInstalled` is the reason that is returned when no program is found.
+ * Finds an agent's program: at the configured path or, if no path is configured, the first program found on `PATH` or in `elsewhere`. `notInstalled`
+ * is the reason that is returned when no program is found there.
  */
 export async function locateProgram(
   { program, variables }: Pick<AgentConfiguration, 'program' | 'variables'>,

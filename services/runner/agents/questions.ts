@@ -3,9 +3,12 @@ import { permissionOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { AskedQuestion } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** The most characters that are kept of each text of a question. If the person chooses an option that was cut, the agent gets the cut text. */
+/**
+ * Each text of a question is shortened to this many characters. If the person chooses an option that was shortened, the agent gets the shortened
+ * text.
+ */
 export const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
-/** The most options, fields, choices and rules that a question has. */
+/** A question has at most this many options, fields, choices per field, and rules. */
 export const most = { options: 20, fields: 50, choices: 50, rules: 50 }
 
 export function bounded(asked: AskedQuestion): AskedQuestion {
@@ -64,7 +67,9 @@ export const permissionAsked = (
 export const marked = (sign: string, text: string) =>
   text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)
 
-/** Puts a text into a Markdown code block whose fence is longer than any row of backticks in the text. */
+/**
+ * Puts a text into a Markdown code block whose fence is longer than any row of backticks in the text. Shortens a text of more than 32,000 characters.
+ */
 export function fenced(language: string, text: string): string {
   const shown = shortened(text, kept.body / 2)
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))

@@ -14,7 +14,7 @@ export interface TargetSandbox {
   readonly versions: ProgramVersions
 }
 
-/** Only the first of these files that exists is read, as in devcontainer tools. */
+/** Only the first of these files that exists is used, as in devcontainer tools. */
 const devcontainerFiles = ['.devcontainer/devcontainer.json', '.devcontainer.json'] as const
 const readFiles: ReadonlySet<string> = new Set([...devcontainerFiles, ...Object.keys(versionFiles)])
 const allFiles = [...readFiles, ...lockFiles, 'requirements.txt', 'Gemfile']

@@ -52,7 +52,7 @@ const toolNames: Readonly<Record<string, Program>> = {
   java: 'java',
 }
 
-/** The most versions that are taken from one file. */
+/** At most this many versions are taken from one file. */
 const maxVersionsOfFile = 10
 
 /** The versions that the files ask for. A text that does not look like a version is left out. */

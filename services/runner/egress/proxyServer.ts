@@ -39,8 +39,8 @@ export interface ProxyOptions {
   /** The time without a byte in either direction after which a connection ends: 10 minutes by default. */
   readonly idleMs?: number
   /**
-   * How many refused tunnels in a row get an answer: 500 by default. Further refused tunnels end without an answer, because npm repeats its request
-   * for as long as it gets answers.
+   * How many refusals in a row are answered: 500 by default. Further refused tunnels end without an answer, because npm repeats its request for as
+   * long as it gets answers.
    */
   readonly answeredRefusals?: number
 }

@@ -37,7 +37,7 @@ export interface Packing {
   /** Ends the packing early. */
   readonly signal: AbortSignal
   readonly leftOut: (name: string) => void
-  /** Called with the size of the archive before more is written to it. Throws `NotKept` when the archive must not grow further. */
+  /** Called before each write with the size that the archive then has. Throws `NotKept` when the archive must not get that large. */
   readonly mayWrite: (bytes: number) => void
   /** Creates the archive; a file on the disk by default. */
   readonly create?: (path: string) => Promise<Pick<FileHandle, 'writev' | 'sync' | 'close'>>
@@ -138,8 +138,8 @@ export interface Archives {
 const inSandbox = { tree: '/run/flightdeck/environment-tree', home: '/run/flightdeck/environment-home' }
 
 /**
- * Unpacks archives into a workspace. In the home, existing files stay; in the tree, they are replaced with `over`. Throws when something was not
- * unpacked, for example because the signal aborted.
+ * Unpacks archives into a workspace. Existing files in the home stay; existing files in the tree stay unless `over` is set. Throws when something was
+ * not unpacked, for example because the signal aborted.
  */
 export async function unpack(
   sandbox: Sandbox,

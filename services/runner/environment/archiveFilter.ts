@@ -17,7 +17,10 @@ export interface SecretSearch {
 
 /** Files with more bytes are not searched for secrets. Programs that write a password into a file write small files. */
 const longestSearched = 1024 ** 2
-/** The most comparisons for the archives of a setup: their bytes, counted once for each form of each secret. They take about half a minute. */
+/**
+ * The limit on searching the archives of one setup: the number of searched bytes times the number of forms of the secrets. A search up to this limit
+ * takes about half a minute.
+ */
 const mostCompared = 40 * 1024 ** 3
 
 export function searchFor(secrets: readonly string[]): SecretSearch {
@@ -34,7 +37,7 @@ export function searchFor(secrets: readonly string[]): SecretSearch {
 }
 
 const blockBytes = 512
-/** The most bytes of a name that is too long for a header and has an entry of its own. */
+/** A name that is too long for a header has an entry of its own, of at most this many bytes. */
 const longestName = 64 * 1024
 
 /**

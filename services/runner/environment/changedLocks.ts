@@ -34,7 +34,10 @@ export async function lastUse(root: string, projectId: string): Promise<number |
   return last > Date.now() - usedWithinMs ? last : undefined
 }
 
-/** Finds the lock files that have changed; `undefined` when nothing has to be made again. Fetches the repository. Throws the code host's refusal. */
+/**
+ * Fetches the repository and finds the lock files that have changed; `undefined` when it cannot be fetched, or when nothing has to be made again.
+ * Throws the faults of the code host.
+ */
 export async function changedLocks(
   deps: Deps,
   { projectId, ownerId }: Request,

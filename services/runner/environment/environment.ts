@@ -37,9 +37,12 @@ export interface Environment {
   /** The keys of environments that may be used, the preferred one first: of the workspace's own branch, then of the default branch. */
   readonly usable: readonly EnvironmentKey[]
   readonly isDefaultBranch: boolean
-  /** Whether nothing has run in the workspace yet, apart from a setup: no turn and no command. */
+  /** Whether nothing has run in the workspace yet apart from a setup, and nothing was restored into it. */
   readonly isUntouched: boolean
-  /** In addition to `isUntouched`: whether the workspace has no work of an earlier task either, so that other tasks may use what the setup leaves. */
+  /**
+   * Whether the workspace is untouched and began at the base branch, not at a pushed working branch. Only then may other tasks use what the setup
+   * leaves.
+   */
   readonly mayBeKept: boolean
 }
 

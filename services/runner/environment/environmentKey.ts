@@ -6,7 +6,7 @@ import type { Sandbox } from '../sandbox/port.ts'
 import { isLockFile } from './keptPaths.ts'
 
 export interface EnvironmentKey {
-  /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit: what git ignores is kept, and nothing else. */
+  /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit. Only what git ignores is kept. */
   readonly setup: string
   /** The hash of everything in `setup` and of the lock files at the commit. */
   readonly setupAndLocks: string

@@ -98,7 +98,7 @@ export async function recordCutShort(deps: RecordDeps): Promise<void> {
 
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Returns the position in the log. A fault is only logged: no run fails because of it. */
+/** Returns the position in the log; `null` after a fault, which is only logged, because no run fails because of it. */
 async function recordEnvironment(
   { commands, logger }: RecordDeps,
   projectId: string,

@@ -15,7 +15,7 @@ export interface EnvironmentOptions {
   readonly image: string | null
   /** The maximum size of the archives of one environment, in bytes. */
   readonly mostBytes: number
-  /** No environment is kept while fewer than this many bytes are free. */
+  /** The configured minimum of free disk space, in bytes. No environment is kept while less than half of it is free. */
   readonly leastFree: number
   /**
    * The keys of environments that could not be kept. The runner does not try again to keep them until it is started again, or until a person asks for
@@ -208,7 +208,7 @@ export async function removeHalfMade({ root, path }: Place): Promise<readonly Se
   })
 }
 
-/** When a task last used a layer, in milliseconds since 1970. */
+/** When a task last used a layer, in milliseconds since 1970; 0 when the layer does not exist. */
 export async function lastUsed(dir: string): Promise<number> {
   return (await stat(dir).catch(ifAbsent))?.mtimeMs ?? 0
 }

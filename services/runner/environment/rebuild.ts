@@ -16,7 +16,7 @@ export interface Rebuilds {
   begin(request: Request): Promise<RpcResponse<'rebuildEnvironment'>>
   /**
    * Called when the repository of a project may have changed. A rebuild begins when there is room, if the project's environment was used lately and
-   * lock files of the default branch have changed. Each state of the lock files is tried only once.
+   * lock files of the default branch have changed. The same state of the lock files is not tried twice in a row.
    */
   repositoryChanged(request: Request): Promise<void>
   /** The projects with a rebuild that is under way or waits. */
@@ -44,7 +44,7 @@ export interface RebuildPorts {
   setUp(rebuild: Rebuild): Promise<Failed | undefined>
 }
 
-/** The most rebuilds at once, since each takes as much of the machine as a task. In the background, there is only one. */
+/** At most this many rebuilds run at once, since each takes as much of the machine as a task. In the background, there is only one. */
 const maxAtOnce = 2
 
 interface Begun extends Request, Partial<ChangedLocks> {

@@ -121,7 +121,7 @@ async function runInWorkspace(
     await settle?.()
     await output.end()
     await changes.stop()
-    // The turn does not fail if recording its changes or its snapshot fails.
+    // The run does not fail if its changes, its snapshot or its artifacts cannot be recorded.
     if (!silent.has(stop.reason())) {
       const ended = { task, workspace, agent, executionId, report: reporter.report }
       const left = { ...ended, treeDir: workspace.dir, begunAt, redaction: changes.redaction() }

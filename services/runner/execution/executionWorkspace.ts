@@ -149,7 +149,10 @@ const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({
   isMerged: task.cleanUp.work === 'merged',
 })
 
-/** Makes the workspace and restores the saved work. A new workspace counts as incomplete meanwhile, so that an interrupted restore never looks finished. */
+/**
+ * Makes the workspace and restores the saved work. Meanwhile, a new workspace counts as incomplete, so that an interrupted restore never looks
+ * finished.
+ */
 async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Stage> {
   const { task, document, user, fence, reporter, early, stop, terminal } = subject
   const facts = factsOf(subject)

@@ -13,7 +13,7 @@ export function failed(code: string, reason: string): Failed {
   return { kind: 'failed', code, reason, exitCode: null }
 }
 
-/** This run no longer owns its execution: another runner has taken over, or the task was deleted. Nothing more may be reported. */
+/** This run must report nothing more: another runner has its execution, the task was deleted, or the task's record is damaged. */
 export class Evicted extends Error {
   override readonly name = 'Evicted'
 }

@@ -1,6 +1,7 @@
 /**
- * Makes a workspace while its mirror is being refreshed, because an agent has to wait for both. If there is a mirror already, the workspace is made
- * from this mirror before the refresh ends. The workspace is made again if the branches that it starts from have moved, which is rare.
+ * Makes a workspace while its mirror is being refreshed, so that an agent does not wait for one after the other. If there is a mirror already, the
+ * workspace is made from this mirror before the refresh ends. The workspace is made again if the branches that it starts from have moved, which is
+ * rare.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'
@@ -11,9 +12,9 @@ import type { Failed } from './failure.ts'
 export type Prepared = Extract<PrepareResult, { kind: 'ready' }>
 
 interface Making {
-  /** Returns the mirror in its state before the refresh; `undefined` when there was none. */
+  /** Returns the mirror as it is before the refresh; `undefined` when there is none, or when no workspace can be made from it yet. */
   find(): Promise<Mirror | undefined>
-  /** Makes a workspace from a mirror, or returns the existing one. */
+  /** Makes a workspace from a mirror, or returns the existing workspace. */
   make(mirror: Mirror): Promise<Prepared | Failed>
   /** Returns the commits that a new workspace would start from. */
   ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'>
@@ -23,8 +24,8 @@ interface Making {
 }
 
 /**
- * Prepares a workspace. If the person has no access, a workspace that was just made is removed again. When this resolves, all work that it started
- * has ended.
+ * Prepares a workspace. If the refresh fails, for example because the person has no access, a workspace that was just made is removed again. When
+ * this settles, all work that it started has ended.
  */
 export async function prepareConcurrently(
   refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
@@ -44,7 +45,7 @@ export async function prepareConcurrently(
     if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
   const isUnwanted = made !== undefined && made.madeOn !== null
-  // Leftovers of a failed attempt stay: making the workspace again removes them.
+  // Leftovers of a failed attempt stay: the next attempt removes them.
   if (isUnwanted || making.status === 'rejected') await close()
   if (isUnwanted) await remove()
   if (refresh.status === 'rejected') throw refresh.reason

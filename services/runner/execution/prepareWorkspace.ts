@@ -115,7 +115,7 @@ async function makeWhileRefreshing(
     async find() {
       const before = await deps.mirrors.find(mirrored(reached))
       if (before && early && task.workspace === 'ready') {
-        // The workspace exists, so its sandbox can be opened before the workspace was checked completely.
+        // The workspace exists, so its sandbox can be opened while the workspace is still being prepared.
         found = await deps.workspaces.read(task.id, before)
         if (found) early.open(found, access.url)
       }
@@ -142,7 +142,7 @@ async function makeWhileRefreshing(
   })
 }
 
-/** Prepares the repository of a new task. If the repository has no branch at all, creates the first one. */
+/** Waits for the refresh of a new task's repository. If the repository has no branch at all, creates the first one and refreshes again. */
 async function withFirstBranch(
   deps: PreparingDeps,
   refreshing: Promise<RefreshedRepository>,
@@ -182,7 +182,7 @@ interface WorkspaceOf {
     TaskDocument,
     'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'
   > & {
-    /** The base commit of the task so far. The task continues from this commit when the base branch no longer exists. */
+    /** The base commit that was recorded last for the task. The task continues from this commit when the base branch no longer exists. */
     readonly lastBase?: string | null
   }
   readonly user: Committer

@@ -28,12 +28,12 @@ export interface RepositoryAccess {
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
-    /** The credential that messages about git name; by default the person's own. */
+    /** Whose credential git uses, as messages name it; by default the person's. */
     readonly accessOf?: NamedCredential
     /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
   }
-  /** The repository by which installations are looked up, the installation that covers it, and the reason if this installation gives no token. */
+  /** The repository by which installations are looked up, the installation that covers it, and the reason if there is no token of an installation. */
   readonly installed: InstalledRepository & {
     readonly installation: Installation | undefined
     readonly noToken?: NoToken
@@ -66,8 +66,8 @@ type Deps = OwnDeps & Pick<ReachingDeps, 'installations' | 'codeHost'>
 type Reached = { readonly kind: 'reached' } & RepositoryAccess
 
 /**
- * Looks up the repository with nothing but the person's own token, for work on this machine that does not need the App. Throws the code host's
- * refusal.
+ * Looks up the repository with nothing but the person's own token, for work on this machine that does not need the App. Throws when the person may no
+ * longer use this server, or has no valid token of the code host.
  */
 export async function reachAsPerson(deps: OwnDeps, task: Task): Promise<Reached | Failed> {
   const project = await deps.documents.get(projectsView, task.projectId)
@@ -92,8 +92,8 @@ async function asPerson(
 }
 
 /**
- * Looks up the task's repository, again for each run. Checks that the person still has access before anything is fetched. Throws the code host's
- * refusal.
+ * Looks up the task's repository, again for each run. Checks that the person may still use this server before anything is fetched. Throws when they
+ * may not, or when the code host refuses.
  */
 export async function reachRepository(deps: Deps, task: Task): Promise<Reached | Failed> {
   const reached = await reachAsPerson(deps, task)
@@ -179,7 +179,7 @@ async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAcce
   const gone = `${full} was deleted or moved: GitHub shows it neither to your account nor to Flightdeck's App. The work is kept.`
   const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
   const unreached = `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
-  // The App has access to all repositories of the account but not to this one. So the repository no longer exists.
+  // If the App has access to all repositories of the account but not to this one, the repository is no longer there.
   if (installed.noToken === 'not_selected')
     return installed.installation?.repositories === 'all' ? gone : unreached
   const lost = installationLost(reached)
@@ -248,8 +248,8 @@ interface Checking {
 const cloneTimeoutMs = 600_000
 
 /**
- * Refreshes the mirror of a repository and checks that the person still has access. With the person's own token, both happen at the same time; with an
- * installation's token, the check comes first. Throws if the host cannot be asked, unless git's own failure says more.
+ * Refreshes the mirror of a repository and checks that the person still has access. With the person's own token, both happen at the same time; with
+ * an installation's token, the check comes first. Throws if the host cannot be asked, unless git's own failure says more.
  */
 export async function refreshReached(
   { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,

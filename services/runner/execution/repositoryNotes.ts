@@ -21,8 +21,8 @@ type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 
 const maxFetched = 50
 
 /**
- * Tells the person what the workspace lacks in comparison with an ordinary clone, and fetches the submodules that may be read. Runs once per
- * workspace. If something cannot be found out or fetched, this is reported or logged, and the run does not fail.
+ * Tells the person what the workspace lacks in comparison with an ordinary clone, and fetches the submodules that may be read. Does this once per
+ * workspace; after a failed survey, which is logged, the next run tries again. A submodule that was not fetched is named in the terminal.
  */
 export async function tellOfRepository(deps: Deps, prepared: PreparedRun<CommandRun>): Promise<void> {
   const { run, workspace, envs } = prepared
@@ -103,7 +103,7 @@ interface Chosen extends PreparedRun<CommandRun> {
 
 /**
  * Fetches a private submodule that the project's owner chose: outside of the sandbox, with the access of whoever runs the task. The sandbox gets the
- * commits as a file, and no token. Returns `null` on success, else a sentence with the reason. Throws `Evicted`.
+ * commits as a file, and no token. Returns `null` on success, else the reason, worded to follow a colon. Throws `Evicted`.
  */
 async function fetchChosen(deps: Deps, chosen: Chosen): Promise<string | null> {
   const { workspace, submodule } = chosen
@@ -157,8 +157,8 @@ async function makeBundle(
 const bundleInSandbox = '/run/flightdeck/submodule'
 
 /**
- * Checks the submodule out of the bundle. Runs in the sandbox, because only sandboxed processes may write to the agent's repository. At the end,
- * `sync` restores the submodule's real URL. Returns the reason if that failed, else `null`.
+ * Checks the submodule out of the bundle, in the sandbox, because only sandboxed processes may write to the agent's repository. At the end, `sync`
+ * restores the submodule's real URL. Returns the reason if a command failed; `null` on success, or when the run was stopped.
  */
 async function unpack(
   deps: Deps,

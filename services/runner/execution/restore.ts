@@ -27,7 +27,7 @@ type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'snaps
 
 export interface Restored {
   readonly kind: 'restored'
-  /** Paths of files that the restore left as they are, because git ignores them. */
+  /** Paths of files that the restore left as they are, because git ignores them or something else is at their path. */
   readonly kept: readonly string[]
   /** Whether the agent can resume its session as it was when the snapshot was taken. */
   readonly resumes: boolean

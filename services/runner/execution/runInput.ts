@@ -55,8 +55,8 @@ export async function runInputOf(
 }
 
 /**
- * The conversation before this message as text: the transcript of the turn that the task was created from, then the latest hundred messages, without
- * those of undone turns.
+ * The conversation before this message as text: the transcript of the turn that the task was created from, then the last hundred messages before this
+ * one, without those of undone turns.
  */
 export async function conversationBefore(
   { documents }: RecordingDeps,

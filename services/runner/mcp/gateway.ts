@@ -31,7 +31,7 @@ export interface McpGateway {
 }
 
 const prefix = '/mcp/'
-/** The most requests that may be open at once: 32 calls, and for each server one stream and one request at the start. */
+/** How many requests may be open at once: 32 calls, and for each server one stream and one request at the start. */
 const maxOpen = (servers: number) => 32 + 2 * servers
 /** The time limit for connecting and listing; a call may take longer. */
 const answerWithinMs = 10_000
@@ -49,7 +49,7 @@ export interface GatewayOptions {
   readonly servers: readonly RemoteServer[]
   /** Our own server. Its calls wait for a person, so they do not count towards the limit of open requests to `servers`. */
   readonly own?: Pick<McpGateway, 'serve'>
-  /** Called for each fault of the server `name`, with a sentence that contains nothing from the server. */
+  /** Called for each fault of the server `name` with a sentence. Nothing in it comes from the server, except for the names of tools that changed. */
   readonly onFault: (name: string, sentence: string) => void
   readonly callWithinMs?: number
 }

@@ -28,8 +28,8 @@ export type Model =
 
 export interface BrokerOptions {
   /**
-   * Where the broker listens. A socket is in a folder that only the runner and the sandbox's user can enter. A port is for an agent that runs without
-   * a sandbox and cannot use a socket.
+   * Where the broker listens. Besides root, only the sandbox's user can connect to a socket. A port is for an agent that runs without a sandbox and
+   * cannot use a socket.
    */
   readonly listen: LocalAddress
   readonly runToken: string
@@ -44,12 +44,12 @@ export interface BrokerOptions {
   readonly modelFetches?: boolean
   /** The budget that applies until `admit` is first called; unlimited by default. */
   readonly budget?: Budget
-  /** Called after each metered request, even one that was broken off. */
+  /** Called with the usage of each metered request whose answer reported some, even if the answer was broken off. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
-  /** The size limit of a request: 32 MB by default, like that of the model's API. */
+  /** The size limit of a request in bytes: 32 MiB by default, like that of the model's API. */
   readonly bodyBytes?: number
-  /** The most requests at once, 32 by default. All their bodies together may have four times `bodyBytes`. */
+  /** How many requests may run at once; 32 by default. Their bodies together may have four times `bodyBytes`. */
   readonly concurrency?: number
 }
 
@@ -67,7 +67,7 @@ export interface Broker {
 
 type OnCall = (call: ModelCall) => void
 
-/** Starts a broker. Rejects with a sentence when it cannot listen. */
+/** Starts a broker. Rejects when it cannot listen, for example because the path of its socket is too long. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { listen, onFault, concurrency = 32 } = options
   const upstream = upstreamOf(options)
@@ -123,7 +123,7 @@ function admission(
   let budget: Budget | null = options.budget ?? anyAmount
   let onCall: OnCall | undefined
   let underWay = 0
-  /** The number of body bytes in memory. */
+  /** The number of bytes that the bodies of running requests may take up in memory. */
   let bodyBytesUnderWay = 0
 
   const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
@@ -246,7 +246,7 @@ function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
   }
 }
 
-/** A body exceeds a limit, and was not read completely. */
+/** Thrown when a body exceeds a limit. The rest of the body was not read. */
 class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly fault: ApiFault
@@ -257,7 +257,8 @@ class BodyRefused extends Error {
 }
 
 /**
- * The most values in a body, far above those of any conversation. Parsing a body takes many times its size in memory, and other requests wait for it.
+ * The highest number of values in a body, far above that of any conversation. A parsed body takes many times its size in memory, and other requests
+ * wait while it is parsed.
  */
 const maxValues = 250_000
 

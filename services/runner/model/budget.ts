@@ -11,10 +11,10 @@ export type BudgetLimits = BudgetConfig['run']
 type Prices = BudgetConfig['prices']
 
 export interface Budget {
-  /** The reason why no more requests to models are allowed; `undefined` while they are allowed. Running requests are not aborted. Never fails. */
+  /** The reason why no more requests to models are allowed; `undefined` while they are allowed. Running requests are not aborted. Never rejects. */
   refusal(): Promise<typeof budgetUsedUp | typeof dayBudgetUsedUp | undefined>
   spend(usage: ModelUsage): void
-  /** Resolves when the usage is counted for all runners, or cannot be counted now. Never fails. */
+  /** Resolves when the usage is counted for all runners, or cannot be counted now. Never rejects. */
   settled(): Promise<void>
 }
 
@@ -27,9 +27,9 @@ interface Spent {
   readonly tokens: number
   readonly dollars: number
 }
-/** The most characters of a model's name that the log accepts. */
+/** The longest name of a model that the log accepts, in characters. */
 const maxNameLength = 200
-/** The most tokens that are counted for an answer, far above those of any real answer. */
+/** The highest number of tokens that one report of usage can have, far above that of any real answer. */
 const maxTokens = 1e12
 const nothing: Spent = { tokens: 0, dollars: 0 }
 
@@ -134,13 +134,13 @@ interface DailyUsage {
   /** Adds usage, and records it in the log in the background. */
   enter(use: MeteredUse): void
   /**
-   * The usage of all runners. Never fails: while the log is unavailable, this is the usage that was read last, plus the usage that could not be
+   * The usage of all runners. Never rejects: while the log is unavailable, this is the usage that was read last, plus the usage that could not be
    * recorded yet.
    */
   uses(): Promise<readonly UseOfModel[]>
   /**
    * Resolves when the added usage is in the log, or cannot be recorded now. In the second case it is recorded together with the next usage. Never
-   * fails.
+   * rejects.
    */
   settled(): Promise<void>
 }

@@ -176,7 +176,7 @@ function onConnected(outgoing: http.ClientRequest, ms: number, late: () => void)
   return stop
 }
 
-/** Passes an answer on and meters it. The agent waits for a chunk, so each is metered in the tick after it was written. */
+/** Passes an answer on and meters it. Each chunk is metered in the tick after it was written, so that metering does not delay the agent. */
 function passOn(answered: IncomingMessage, response: ServerResponse, meter: Meter): Promise<void> {
   const passed = pipeline(answered, response)
   answered.on('data', (chunk: Buffer) => process.nextTick(() => meter.read(chunk)))
@@ -185,7 +185,10 @@ function passOn(answered: IncomingMessage, response: ServerResponse, meter: Mete
 
 const longestError = 256 * 1024
 
-/** Masks the key in an error, which some APIs, such as Google's, quote. The error is forwarded only once it is complete. */
+/**
+ * Masks the key in an error, because some APIs, such as Google's, quote it there. Forwards the error only once it is complete, cut after about 256
+ * KiB.
+ */
 function withoutKey(apiKey: string): Transform {
   let held = Buffer.alloc(0)
   return new Transform({

@@ -42,7 +42,7 @@ interface Opened {
   readonly openedFor: OpenedFor
 }
 
-/** Makes the early sandbox of a turn. If the agent is missing, nothing is opened. */
+/** Makes the early sandbox of a turn. If the agent cannot be set up, nothing is opened. */
 export function earlySandboxFor(deps: AgentDeps, request: EarlyRequest): EarlySandbox {
   const { session } = request
   return earlySandbox({

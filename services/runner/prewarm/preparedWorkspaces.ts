@@ -38,7 +38,7 @@ export interface PreparedWorkspaces {
    * removed, and not returned.
    */
   adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Ends a preparation early. */
+  /** Ends a preparation early. A workspace that is still being made is removed; one that is made is kept, but nothing more is prepared in it. */
   stop(taskId: string): void
   /** Removes all workspaces that no task has taken. */
   close(): Promise<void>

@@ -15,7 +15,7 @@ export interface Prewarm {
   /** The sandbox for a turn that is about to begin; `undefined` when prewarming is off. */
   earlySandbox(request: EarlyRequest): EarlySandbox | undefined
   adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Ends the preparation of a task's workspace early. What is ready of it is kept for the task. */
+  /** Ends the preparation of a task's workspace early. A workspace that is made is kept for the task; one that is still being made is removed. */
   stopPreparing(taskId: string): void
   /** Ends the warm agents, and removes the prepared workspaces that no task has taken. */
   close(): Promise<void>

@@ -12,7 +12,7 @@ export interface Fingerprint {
 }
 
 export interface WarmAgents {
-  /** Whether another agent can be kept now without the machine running short of memory. */
+  /** Whether an agent may be kept now. If the limit is reached already, keeping it ends the oldest agent. */
   hasRoom(): Promise<boolean>
   /** Returns the waiting agent of this task if it is alive and matches `needed`. Ends an agent that does not match, and returns `undefined`. */
   take(taskId: string, needed: Fingerprint): Promise<AgentProcess | undefined>

@@ -26,7 +26,8 @@ interface Published {
 const notesTimeoutMs = 20_000
 
 /**
- * How many of the task's newest commits get a note. Commits of earlier publications are among them, because the host may have been unavailable then.
+ * How many of the task's newest commits get a note at most. Commits of earlier publications are among them, because the host may have been
+ * unavailable then.
  */
 const maxCommits = 20
 

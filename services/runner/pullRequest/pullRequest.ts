@@ -86,7 +86,7 @@ function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'own
   return outcome
 }
 
-/** Adds a chat message for a failure if nobody waits for the outcome. A postponed request is reported when it is done. */
+/** Adds a chat message to a failure. A request that is postponed, because the task is running, is reported when it is done. */
 function toldInChat(outcome: PullRequestOutcome): PullRequestOutcome {
   return outcome.kind === 'failed' && outcome.code !== 'task_running'
     ? { ...outcome, messageId: randomUUID() }

@@ -1,4 +1,4 @@
-/** Commits and pushes a task's work outside of the sandbox, and records the changes as published. */
+/** Commits and pushes a task's work outside of the sandbox, and records what has changed. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { hasNoChanges } from '#domain/task/codeHost/pullRequest.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
@@ -18,7 +18,10 @@ import type { Publication, PublishingDeps } from './publication.ts'
 import { recordChanges } from './recordChanges.ts'
 import { addressOfTask } from './recordLink.ts'
 
-/** Pushes the work, and records the changes as published. */
+/**
+ * Commits and pushes the work, and records the changes that result. A person's request publishes nothing but the changes that the person saw. Throws
+ * when the code host limits git.
+ */
 export async function pushAndRecord(
   deps: PublishingDeps,
   publication: Publication,

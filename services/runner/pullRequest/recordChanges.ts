@@ -16,8 +16,8 @@ const actor = { kind: 'system', service: 'runner' } as const
 export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
 /**
- * Records the changes of the task's tree, or of a tree that was staged before. Returns the state of the task after that. Throws if the task was
- * continued.
+ * Records the changes of the task's tree, or of a tree that was staged before. Returns the state of the task after that. Throws a `Fault` if the base
+ * branch is gone, or if the task was continued.
  */
 export async function recordChanges(
   deps: PublishingDeps,

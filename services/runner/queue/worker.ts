@@ -22,7 +22,7 @@ import { affinityOf } from './taskAffinity.ts'
 /** If a runner dies, another one takes over its jobs within this time. */
 export const leaseMs = 4_000
 const renewMs = 1_000
-/** How soon a job that is for another runner is delivered again. */
+/** How soon a job that is for another runner is delivered again: this time for each delivery so far, up to `retryMs`. */
 const passOnMs = 50
 /** How soon a job that seems to be running elsewhere is delivered again. */
 const retryMs = 1_000

@@ -44,7 +44,7 @@ export const withheld = '[not shown: it could not be looked through for secrets]
 
 /** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */
 const shortText = 16 * 1024
-/** The most characters that are shown of text that may be the beginning of a secret. */
+/** How many characters are shown at most of a text that may be the beginning of a secret. */
 const revealed = 3
 /**
  * All secrets are searched for at once, with an automaton. It is built in the calling thread up to this total length of the secrets, which takes a

@@ -40,7 +40,7 @@ export interface LinesAsked {
 const readTimeoutMs = 5_000
 /** The size in bytes above which a file is not read. */
 const largestFile = 10_000_000
-/** The longest line, and the longest answer, in UTF-16 code units. */
+/** Longer lines are cut, and longer answers end earlier. Both lengths are in UTF-16 code units. */
 const longestLine = 2_000
 const longestAnswer = 100_000
 

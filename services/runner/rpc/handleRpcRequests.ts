@@ -24,7 +24,10 @@ import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
-/** The most calls of one kind that are handled at once. Further calls get no response: the caller then uses the recorded state, or calls again. */
+/**
+ * Of some kinds of calls, at most this many are handled at once. Further calls get no response: the caller then uses the recorded state, or calls
+ * again.
+ */
 const maxAtOnce = 4
 
 /** Handles calls until the returned function is called. Callers have checked access to the task or project. */
@@ -115,7 +118,7 @@ function mcpTools(
   }
 }
 
-/** Refreshes mirrors until the signal aborts, never the same mirror twice at a time. The returned function never rejects: failures are logged. */
+/** Refreshes mirrors until the signal aborts, for one project never twice at a time. The returned function never rejects: failures are logged. */
 function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal: AbortSignal): FetchMirror {
   const underWay = new Map<string, Promise<unknown>>()
   return (of) => {

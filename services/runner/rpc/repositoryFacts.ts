@@ -30,7 +30,7 @@ const gitTimeoutMs = 8_000
 /** How long an answer waits for the first fetch of a repository. A slower fetch continues, and the next answer has its result. */
 const firstFetchMs = 6_000
 const maxSubmodules = 50
-/** The most submodules for which the code host is asked whether the person may read them. */
+/** At most this many submodules are looked up at the code host, to find out whether the person may read them. */
 const maxAccessChecks = 20
 
 /** The repository of a project on this runner, if the person may still read it. Throws the code host's refusal. */
@@ -55,7 +55,7 @@ export async function fetchedRepository(
   )
 }
 
-/** Answers with the facts. Leaves the call to other runners if this one has not fetched the repository and has no `fetchMirror`. */
+/** Answers with the facts. Returns `undefined`, so that other runners answer, if this one does not have the repository in time, or fails. */
 export async function repositoryFacts(
   deps: Deps,
   request: RpcRequest<'repository'>,

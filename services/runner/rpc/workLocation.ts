@@ -40,8 +40,8 @@ export const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repositor
 const hostTimeoutMs = 5_000
 
 /**
- * Where all of the task's work is, or `here` if some of it is only in the workspace. A branch that was pushed and not merged does not count, since
- * the same clean-up deletes it. Ignored files do not count, since they can be made again.
+ * Where all of the task's work is; `here` if some of it is only in the workspace. A pushed branch that is not merged is no place for it, since the
+ * same clean-up deletes the branch. Ignored files do not count, since they can be made again. Throws `HostDidNotAnswer`.
  */
 export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
   const { git, root } = deps
@@ -107,7 +107,7 @@ async function hostOf({ reach }: WorkDeps, state: LiveTask): Promise<HostPlace |
   }
 }
 
-/** The commit that the host now has at a branch; `undefined` when the branch does not exist. */
+/** The commit that the host now has at a branch; `undefined` when the branch does not exist. Throws `HostDidNotAnswer`. */
 async function headAtHost(
   git: Git,
   { url, authorization }: HostPlace,
@@ -124,7 +124,7 @@ async function headAtHost(
   return lines.find((line) => line.endsWith(`\trefs/heads/${branch}`))?.slice(0, 40)
 }
 
-/** Fetches a commit into a private git directory; false when the host does not have it. No incomplete pack is left. */
+/** Fetches a commit into a private git directory; false when the host does not have it. Leaves no incomplete pack. Throws `HostDidNotAnswer`. */
 async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: string): Promise<boolean> {
   const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostTimeoutMs }, [commit])
   if (endedWell(fetched)) return true
@@ -133,7 +133,7 @@ async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: st
   throw new HostDidNotAnswer(lastWords(fetched))
 }
 
-/** Whether the workspace has no commits beyond the merged head and the base. */
+/** Whether the `HEAD` of the workspace has no commits beyond the merged head and the base. */
 async function isMergedBy(
   deps: WorkDeps,
   state: LiveTask,

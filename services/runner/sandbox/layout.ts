@@ -54,8 +54,8 @@ export function accountFiles({
 }
 
 /**
- * Returns `bind`. Throws `RangeError` if its mount point is in a folder that an agent can write to: the agent could replace the mount point by a
- * link.
+ * Returns `bind`. Throws `RangeError` if a path is not absolute and normal, or if the mount point is in a folder that the sandbox has of its own. An
+ * agent could replace a mount point by a link in a folder that it can write to.
  */
 export function checkedBind(bind: Bind): Bind {
   const { source, target } = bind

@@ -9,13 +9,13 @@ export interface ListeningPort {
 }
 
 const maxPorts = 64
-/** The most file descriptors of processes that are inspected. */
+/** How many file descriptors are inspected at most, for all processes together. */
 const maxDescriptors = 20_000
 const longestName = 32
 
 /**
- * The ports on which processes listen in the network of the process `first`. With `isShared`, the whole machine has this network, and only ports of
- * the processes below `roots` count.
+ * The ports on which processes listen in the network of the process `first`, at most 64. With `isShared`, the whole machine has this network, and
+ * only ports of the processes below `roots` count.
  */
 export async function listeningPorts(
   first: number,

@@ -19,7 +19,7 @@ export interface OpenedSandbox {
   readonly onlyScripted: string | null
   /** A sentence for each guarantee that a sandbox usually gives but this sandbox does not. */
   readonly shortcomings: readonly string[]
-  /** Sentences about how the sandbox counts memory and which host toolchains it shows; empty without one. */
+  /** Sentences about how the sandbox counts memory and which host toolchains it shows; empty without a sandbox. */
   readonly about: readonly string[]
   /** Ends everything that serves the sandboxes, such as containers for git calls, but not the sandboxes themselves. */
   close(): Promise<void>

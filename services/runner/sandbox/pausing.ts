@@ -44,7 +44,7 @@ export function pausable(inner: Sandbox): PausableSandbox {
       ownPorts = [],
     }: Pick<SandboxSpec, 'workspace' | 'helperCount' | 'ownPorts'>,
   ): SandboxedProcess => {
-    // Only the sandbox of an agent has helper processes.
+    // Only the spec of an agent's sandbox has a `helperCount`.
     running.set(child, { taskId, isAgent: helperCount !== undefined, ownPorts })
     const forget = () => running.delete(child)
     child.exited.then(forget, forget)

@@ -23,7 +23,10 @@ export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
   /** The variables by which commands find programs of this machine; absent for a sandbox with a system of its own. */
   readonly hostPrograms?: CommandEnvironment
-  /** Starts a command. Throws `CannotStart`. An error inside of the sandbox looks like a failure of the command. */
+  /**
+   * Starts a command. Throws `CannotStart`, or `RangeError` for a spec that the sandbox cannot meet. An error inside of the sandbox looks like a
+   * failure of the command.
+   */
   run(spec: SandboxSpec): SandboxedProcess
   /**
    * Starts a sandbox while the caller still prepares the command. Absent if this would save no time. Throws `CannotStart`. Nothing in the workspace
@@ -95,7 +98,7 @@ export interface ReservedSandbox {
 export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
 
 export interface SandboxExit {
-  /** The exit code as a shell reports it: 128 plus the number of a signal that ended the command. */
+  /** The exit code, or 128 plus the number of the signal that ended the command; `null` if only `signal` says how it ended. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly reason: SandboxEnd
@@ -114,7 +117,7 @@ export interface SandboxedProcess {
   interrupt(): void
   /** Ends the sandbox at once, with everything that it started. `exited` says when that is done. */
   kill(): void
-  /** Resolves when the command and its helper processes have started: whatever is started later does not survive a freeze. Never fails. */
+  /** Resolves when the command and its helper processes have started: whatever is started later does not survive a freeze. Never rejects. */
   readonly settled: Promise<void>
   /**
    * Starts another program in this sandbox, with the same user, namespaces, filter and limits. It runs in a frozen sandbox too, and ends with the
@@ -122,8 +125,8 @@ export interface SandboxedProcess {
    */
   exec(spec: ProgramSpec): Promise<Program>
   /**
-   * The process ids, on this machine, of the keepers (keeper.ts). Each program of `exec` has a keeper, and everything that the program started is
-   * below its keeper.
+   * The process ids, on this machine, of the keepers (programKeeper.ts). Each program of `exec` has a keeper, and everything that the program started
+   * is below its keeper.
    */
   programs(): readonly number[]
   /** The TCP ports on which the command, the programs of `exec` and their descendants listen: at most 64. */

@@ -40,8 +40,8 @@ export function notAllowed(
 }
 
 /**
- * Tries a sandbox with a command and with git at the same time. Returns why the sandbox does not work, or the guarantees that a working sandbox lacks.
- * `node` is the path of the executable `node`, which must run inside.
+ * Tries a sandbox with a command and with git at the same time. Returns why the sandbox does not work, or the guarantees that a working sandbox
+ * lacks. `node` is the path of the executable `node`, which must run inside.
  */
 export async function trySandbox(
   sandbox: Sandbox,

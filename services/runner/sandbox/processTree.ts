@@ -10,7 +10,9 @@ export async function processTree(pid: number): Promise<readonly number[]> {
   return (await isAlive(pid)) ? found : []
 }
 
-/** Like `processTree`, for a few processes. Synchronous, as it takes microseconds and an agent waits for it. */
+/**
+ * Like `processTree`, for a few processes; empty when one of them has just ended. Synchronous, as it takes microseconds and an agent waits for it.
+ */
 export function fewProcesses(pid: number): readonly number[] {
   const found = [pid]
   try {
@@ -26,7 +28,7 @@ export function fewProcesses(pid: number): readonly number[] {
   return found
 }
 
-/** The most open files and mappings that are inspected; a sandbox does not need more. */
+/** How many open files and mappings are inspected at most, for all processes together; a sandbox does not need more. */
 const maxDescriptors = 100_000
 /** How many descriptors are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64

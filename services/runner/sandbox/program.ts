@@ -42,10 +42,10 @@ export interface Program {
   kill(): void
 }
 
-/** The most programs of `exec` in a sandbox at a time. */
+/** How many programs of `exec` may run in a sandbox at the same time. */
 export const maxPrograms = 64
 
-/** A program whose keeper (`keeper.ts`) was just started. */
+/** A program whose keeper (`programKeeper.ts`) was just started. */
 export interface KeptProgram {
   readonly child: SpawnedProcess
   /** The pipe to the keeper. The data from it is not trusted, since other processes of the sandbox can act as the keeper. */

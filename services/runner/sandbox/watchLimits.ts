@@ -5,7 +5,7 @@ import type { SandboxLimits } from './port.ts'
 
 /** How often memory is checked. The kernel itself limits the memory of a single process; these checks limit the sum of many processes. */
 const pollIntervalMs = 500
-/** The pause after a check is this many times as long as the check. */
+/** The pause after a check is at least this many times as long as the check. */
 const pauseFactor = 10
 
 export interface Watched {

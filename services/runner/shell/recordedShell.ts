@@ -16,7 +16,7 @@ export interface RecordedShell {
   end(why: ShellEnd): void
   /** Whether the shell takes no more input. Its end may not be recorded yet. */
   isOver(): boolean
-  /** Settles when the shell and everything that it started has ended and, if possible, its end is recorded. Never fails. */
+  /** Settles when the shell and everything that it started has ended and, if possible, its end is recorded. Never rejects. */
   readonly ended: Promise<void>
 }
 

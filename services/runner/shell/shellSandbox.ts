@@ -69,7 +69,7 @@ async function ownSandbox(deps: ShellDeps, workspace: Workspace, envs: SandboxEn
     },
     'shell-home',
   ).finally(() => env.close())
-  // `running` only settles first if the start failed.
+  // `running` settles first only if the start failed.
   const child = await Promise.race([started, running])
   const ended = running.catch((fault: unknown) =>
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to remove the home of a shell'),

@@ -4,15 +4,15 @@ import { open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, type HostUser } from '#platform/childProcess.ts'
 
-/** The content of a file; `root` is a real path. `null` when the file is not plain, is too large, or is reached through a link. */
+/** The content of a file; `root` is a real path. `null` when the file is missing, not plain, too large, or reached through a link. */
 export async function readPlain(root: string, path: string, maxBytes: number): Promise<Buffer | null> {
   const read = await readPlainStart(root, path, maxBytes, (size) => size <= maxBytes)
   return read && read.start
 }
 
 /**
- * The first bytes of a file, and its size; `root` is a real path. `null` when the file is not plain, is reached through a link, or `isAccepted` is
- * false for its size.
+ * The first bytes of a file, and its size; `root` is a real path. `null` when the file is missing, not plain, or reached through a link, or when
+ * `isAccepted` is false for its size.
  */
 export async function readPlainStart(
   root: string,

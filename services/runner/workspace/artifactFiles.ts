@@ -15,7 +15,7 @@ export interface ArtifactFiles {
 
 export interface RefusedFile {
   readonly path: string
-  /** Why the file is not kept, as the end of a sentence that begins with 'because'. */
+  /** Why the file is not kept, worded to follow 'because'. */
   readonly because: string
 }
 

@@ -43,7 +43,7 @@ export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly lastBase?: string | undefined
   /** Whether saved work will be restored into a new workspace. The workspace then counts as incomplete until `completeWorkspace` is called. */
   readonly isToBeRestored?: boolean
-  /** The task's user from `SandboxUsers`; required when this process is root. */
+  /** The task's user from `SandboxUsers`; `undefined` if the files belong to the user of this process. */
   readonly owner: SandboxUser | undefined
   /** Limits what the owner may write; without it, the usage is only measured. */
   readonly limit?: Pick<WorkspaceLimit, 'hold'>

@@ -37,7 +37,7 @@ export interface DeletedRemovalOptions {
   readonly root: string
   /** The `PATH` in which the programs that remove folders are found. */
   readonly path: string
-  /** Ends the warm agent of a task's workspace. */
+  /** Ends the warm agent and the shell of a task. */
   readonly endAgent: (taskId: string) => Promise<void>
   /** Rebuilds of environments, which are ended when their projects are deleted. */
   readonly rebuilds: Pick<Rebuilds, 'projects' | 'projectDeleted'>

@@ -15,9 +15,9 @@ export function floorsOf(leastFree: number): DiskFloors {
 }
 
 /**
- * Whether a run must be ended because free space is below the floor. `settled` is the most free space since a run was last ended for this reason. If
- * it is given, free space must have fallen by another tenth of the floor. Otherwise other runs would be blamed for files that the ended run left on
- * the disk.
+ * Whether a run must be ended because free space is below the floor. `settled` is the highest free space since a run was last ended for this reason.
+ * If it is given, free space must have fallen by another tenth of the floor. Otherwise other runs would be blamed for files that the ended run left
+ * on the disk.
  */
 export function isFalling(free: number, floors: DiskFloors, settled: number | undefined): boolean {
   return free < (settled === undefined ? floors.stop : settled - floors.stop / 10)

@@ -31,7 +31,7 @@ export interface DiskWatch {
   refusal(): string | undefined
   /** Measures a run's disk space until the returned function is called, and once more then. */
   watch(run: { readonly taskId: string; readonly stop: StoppableRun }): () => void
-  /** Resolves when all ended runs were counted. Never fails. */
+  /** Resolves when all ended runs were counted. Never rejects. */
   counted(): Promise<void>
   close(): void
 }
@@ -63,7 +63,7 @@ const pollIntervalMs = 100
 const pollsAhead = 4
 /** The longest time for which runs are paused while their files are counted. */
 const longestPauseMs = 3_000
-/** How long a run may take to end. */
+/** The longest time to wait for the end of a run that was stopped. */
 const endTimeoutMs = 10_000
 
 /**
@@ -91,7 +91,10 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   let freeAtMeasure = Infinity
   let decidedFrom = 0
   let lastFree = 0
-  /** The most bytes that were free since this watch last ended a run, or since the start. `undefined` once at least `floors.stop` bytes are free. */
+  /**
+   * The highest number of bytes that were free since this watch last ended a run, or since the start. `undefined` once at least `floors.stop` bytes
+   * are free.
+   */
   let settled: number | undefined = freeBytes(root)
 
   async function measure(): Promise<void> {

@@ -1,7 +1,7 @@
 /**
  * Keeps mirrors, workspaces and environments within a disk budget. Removes, in this order: workspaces of deleted tasks; environments; workspaces that
  * are incomplete or without work of their own; mirrors that no workspace uses. Of each kind, those that have been unused for longest are removed
- * first. Unpushed work is never removed, and neither is anything in use.
+ * first. Nothing that is in use is removed, and no unpushed work of a task that was not deleted.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -84,7 +84,10 @@ export interface EvictionOptions {
   readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, according to the log. Its workspace is removed before all others, whatever it contains. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
-  /** How long after its last use a workspace is kept: 15 minutes by default, which is longer than an agent waits for its next message. */
+  /**
+   * How long a workspace, mirror or environment is kept after its last use: 15 minutes by default, which is longer than an agent waits for its next
+   * message.
+   */
   readonly idleMs?: number
   /** How long a measurement is valid; a minute by default. */
   readonly measureMs?: number

@@ -9,7 +9,7 @@ export interface WorkspaceLocks {
 
 /** Makes the locks of a runner. Only this process uses the workspaces below its root. */
 export function openLocks(): WorkspaceLocks {
-  /** For each lock, resolves when its latest holder is done. */
+  /** For each task, resolves when everybody who holds the lock or waits for it is done. */
   const last = new Map<string, Promise<void>>()
 
   async function hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T> {

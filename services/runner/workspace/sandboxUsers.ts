@@ -10,7 +10,10 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {
-  /** The host user that runs a task's sandboxes, the same for each call: the owner of the task's home or, without a home, a user that no other task has. */
+  /**
+   * The host user that runs a task's sandboxes, the same for each call. It is the owner of the task's home or, without a home, a user that no other
+   * task has.
+   */
   userOf(taskId: string): Promise<HostUser>
   /** The number of each task's user, by the id of the task. */
   userIds(): Promise<ReadonlyMap<string, number>>

@@ -2,7 +2,7 @@
  * A task's workspace: the tree in which an agent works, its private home, and a git directory that the agent cannot
  * access, through which we read and publish. Below `<root>/tasks/<taskId>`:
  *
- *     tree          belongs to the agent; has a `.git` of its own that we never read again
+ *     tree          belongs to the agent; has a `.git` of its own, whose files are not trusted
  *     home          belongs to the agent
  *     command-home  belongs to the running command, and is removed with it
  *     git           our git directory, with `tree` as its work tree
@@ -144,7 +144,7 @@ export async function isEvicted(root: string, taskId: string): Promise<boolean> 
   return marker !== undefined && !(await hasWorkspace(root, taskId))
 }
 
-/** The commit that contained the whole tree of the evicted workspace; `null` when it is unknown, or when the agent's home may have changed since. */
+/** The commit that contained the whole tree of the evicted workspace; `null` when it is unknown, or was forgotten by `forgetEvictedHead`. */
 export async function evictedHead(root: string, taskId: string): Promise<string | null> {
   const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(ifAbsent)
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null

@@ -1,6 +1,6 @@
 /**
- * The two git directories of a workspace: our own, with which the runner reads and publishes, and that of the agent, which is written once and never
- * read again.
+ * The two git directories of a workspace: our own, with which the runner reads and publishes, and that of the agent. Once an agent has had a turn, no
+ * git runs on the agent's git directory outside of the sandbox, because its files cannot be trusted.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { chown, copyFile } from 'node:fs/promises'

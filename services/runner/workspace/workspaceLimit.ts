@@ -25,7 +25,7 @@ export interface WorkspaceLimit {
    */
   hold(taskId: string, owner: HostUser, folders: readonly string[]): Promise<void>
   held(): readonly string[]
-  /** Removes the limit of a task whose folder no longer exists. The task's lock must be held. */
+  /** Removes the limit of a task if the task's folder no longer exists. The task's lock must be held. */
   liftIfGone(taskId: string): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export interface WorkspaceLimitOptions {
   readonly root: string
   /** The `PATH` with which `setquota`, `chattr` and the other programs run. */
   readonly path: string
-  /** The measured bytes that a workspace may use. */
+  /** How many bytes a workspace may use, as measured. */
   readonly workspaceBytes: number
   /** The users of tasks; `undefined` when tasks have no separate users. */
   readonly users: SandboxUsers | undefined
@@ -102,7 +102,10 @@ export function projectQuotaMount(mountinfo: string, dev: number): string | unde
   return undefined
 }
 
-/** Tries a small limit on a folder by exceeding it as an unprivileged user, since root may be exempt. Returns a sentence if the limit does not hold. */
+/**
+ * Tries a small limit on a folder by exceeding it as an unprivileged user, since root may be exempt. Returns the reason if the limit does not hold,
+ * or cannot be tried.
+ */
 async function trial({ mount, call }: Quota, tasks: string, path: string): Promise<string | undefined> {
   if (freeBytes(tasks) < trialNeedsBytes) return 'the disk is too full to try one'
   const user = trialUser()

@@ -52,7 +52,10 @@ export interface Workspaces {
   discard(taskId: string): Promise<void>
   /** Removes an incomplete workspace, except for the home that an eviction kept. Nothing may run in it. */
   removeIncomplete(taskId: string): Promise<void>
-  /** Runs `make`, which makes or restores a workspace. If that throws, an incomplete workspace is removed at once, to free its space. */
+  /**
+   * Runs `make`, which makes or restores a workspace. If that throws although the run was not stopped, an incomplete workspace is removed at once, to
+   * free its space.
+   */
   removingLeftovers<T>(of: MakingOf, make: () => Promise<T>): Promise<T>
   /**
    * Whether all work of the evicted workspace was pushed, so that the new workspace already has it; the saved snapshot may be older. The agent's

@@ -8,8 +8,8 @@ export interface ActionFacts {
   readonly label: string
   readonly group: 'Everywhere' | 'Dashboard' | 'Project' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
   /**
-   * For example `mod+k` (Ctrl, on a Mac Cmd), `?` or `n`: in lower case, in the order mod, shift, alt, key. `g d` means G, then D. Empty when only
-   * the palette offers the action.
+   * For example `mod+k` (Ctrl, on a Mac Cmd), `?` or `n`: in lower case, in the order mod, shift, alt, key. `g d` means G, then D. Empty for an
+   * action without a key, which is only in the palette.
    */
   readonly keys: readonly string[]
 }

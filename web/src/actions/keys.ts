@@ -7,7 +7,7 @@ export function isMac(platform: string = navigator.platform): boolean {
   return /^(Mac|iP)/.test(platform)
 }
 
-/** The notation for a pressed key; `mod` is Cmd on a Mac and Ctrl elsewhere. */
+/** The notation for a pressed key. `mod` is Cmd on a Mac and Ctrl elsewhere; `other` is Ctrl on a Mac and the Meta key elsewhere. */
 export function writtenKey(pressed: Pressed, mac: boolean): string {
   const key = pressed.key === ' ' ? 'space' : pressed.key.toLowerCase()
   const isSign = key.length === 1 && key === key.toUpperCase()
@@ -69,7 +69,7 @@ export function ariaKeys(keys: string, mac: boolean): string | undefined {
     .join('+')
 }
 
-/** Whether the target takes text input, so that single keys are not shortcuts. */
+/** Whether the target takes typed characters, as text fields and selects do, so that single keys on it are not shortcuts. */
 export function takesText(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target.matches('textarea, select')) return true

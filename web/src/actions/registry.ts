@@ -12,7 +12,7 @@ export interface ActionRegistry {
   readonly offered: () => readonly ActionId[]
   /** Calls back whenever `offered` may have changed. Returns the unsubscribe function. */
   readonly subscribe: (changed: () => void) => () => void
-  /** Runs the available action of a pressed key, unless the key types text. */
+  /** Runs the available action of a pressed key, unless the key is typed into a field or a modal dialog is open. */
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 

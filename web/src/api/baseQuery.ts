@@ -33,7 +33,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   return send(call)
 }
 
-/** Makes the call with the current token. A refusal may end the session; after a write, later reads wait until the server can show the write. */
+/** Makes the call with the current token. A refusal may end the session. If the server cannot show a write yet, later reads wait for the write. */
 export async function signedIn(
   path: string,
   dispatch: BaseQueryApi['dispatch'],
@@ -68,7 +68,7 @@ function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }
 
-/** The last known event, if a read must wait for it because the server's answers might not show it yet. The read may already wait for a later one. */
+/** The position that a read must wait for; `undefined` when there is none, or when the read already names that position or a later one. */
 function awaitedBy({ method, query }: ApiCall, state: unknown): Position | undefined {
   if (method !== 'GET' || !hasSession(state) || state.session.awaiting === null) return undefined
   const { awaiting } = state.session

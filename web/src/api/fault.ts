@@ -4,7 +4,7 @@ import { memberOf, textOf } from './memberOf.ts'
 export interface ApiFault {
   /** The HTTP status; `null` when there was no answer. */
   readonly status: number | null
-  /** The server's error code, or the reason why there was no answer. */
+  /** The server's error code, or one of the client's own, such as `offline`, `timeout` or `unreadable`. */
   readonly code: string
   readonly message: string
   /** The name of the input at fault; `null` when the fault is not about one input. */
@@ -13,7 +13,7 @@ export interface ApiFault {
   readonly retryAt?: number
 }
 
-/** The reason in an error of any kind: the message of an `ApiFault` or an `Error`. */
+/** The message of an `ApiFault` or an `Error`; `fallback` when there is none or it is empty. */
 export function reasonOf(error: unknown, fallback: string): string {
   return textOf(error, 'message') || fallback
 }

@@ -1,6 +1,6 @@
 /** Sends reads before any component can request them, so that their answers arrive while the libraries start. */
 
-/** The time-out of every call (contract, section 9), in milliseconds. Defined here because this file is loaded first. */
+/** The time-out of calls other than downloads (contract, section 9), in milliseconds. Defined here because this file is loaded first. */
 export const callTimeoutMs = 30_000
 
 /** For how long a prefetched answer may be used before it counts as outdated, in milliseconds. */
@@ -16,7 +16,7 @@ export type Answer = Pick<Response, 'status' | 'text'> & { readonly headers?: He
 const sent = new Map<string, { readonly answer: Promise<Answer>; readonly at: number }>()
 const keyOf = (address: string, token: string) => `${token} ${address}`
 
-/** Sends a read with this token. A failure is reported to the caller of `takePrefetched`. */
+/** Sends a read with this token, and keeps its answer or its failure for `takePrefetched`. */
 export function prefetch(address: string, token: string): Promise<Answer> {
   const answer = whole(
     fetch(address, {
@@ -36,7 +36,7 @@ async function whole(coming: Promise<Response>): Promise<Answer> {
   return { status: response.status, headers: response.headers, text: async () => text }
 }
 
-/** The answer to a read that was just sent with this token. It can be taken only once. */
+/** The answer to a read that was sent with this token in the last seconds; `undefined` if there is none. It can be taken only once. */
 export function takePrefetched(address: string, token: string): Promise<Answer> | undefined {
   const key = keyOf(address, token)
   const found = sent.get(key)

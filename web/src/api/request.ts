@@ -1,4 +1,4 @@
-/** One call to `/api`: JSON in and out, a bearer token if there is one, a time-out of 30 s. Never throws. */
+/** One call to `/api`: JSON in and out, a bearer token if there is one, a time-out of 30 s by default. Never rejects: a failure is an `error`. */
 import type { Method } from '#domain/api/route.ts'
 import { type Answer, callTimeoutMs } from './prefetched.ts'
 import { tryOr } from '../state/tryOr.ts'
@@ -12,7 +12,7 @@ export interface ApiCall {
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
-  /** The key of a write that may be retried: the server executes the write once per key. */
+  /** The idempotency key of a POST that may be sent again: the server executes it once per key. Without a given key, each call gets a new one. */
   readonly key?: string
   /** Whether the request continues when the page is closed. */
   readonly keepalive?: boolean

@@ -2,7 +2,7 @@
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 
-/** `unauthorised`: the server no longer accepts the token. `lost`: the user could not be loaded. `refused`: the person no longer has access. */
+/** `unauthorised`: the server no longer accepts the token. `lost`: it refuses to load the user. `refused`: the person no longer has access. */
 export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost' | 'refused'
 
 export interface SessionState {

@@ -8,7 +8,7 @@ export interface ConnectionState {
   readonly status: ConnectionStatus
   /** When the connection entered this state, in milliseconds since 1970; `null` before the first attempt. */
   readonly since: number | null
-  /** How many events are still being fetched after a gap; 0 when nothing is missing. */
+  /** How many received events and pieces of output cannot be shown yet, because earlier ones are missing; 0 when nothing is missing. */
   readonly behind: number
   /** Whether the server has been silent for longer than usual on an open connection, so that the connection may be lost. */
   readonly quiet: boolean

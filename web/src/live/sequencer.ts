@@ -18,11 +18,11 @@ export interface Received<Item extends Versioned> {
   readonly sequencer: Sequencer<Item>
   /** The items to deliver now, in order. */
   readonly ready: readonly Item[]
-  /** Whether an item before a held item is missing. */
+  /** Whether an item before a held item is missing or, before the first snapshot, whether too many items are held. */
   readonly gap: boolean
 }
 
-/** The most items to hold. If there are more, a snapshot is read instead. */
+/** The most items to hold before the first snapshot. More count as a gap, so that a new snapshot is read. */
 const maxHeld = 10_000
 
 /** The state before the first snapshot: all items are held. */

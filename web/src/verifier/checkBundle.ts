@@ -14,7 +14,8 @@ const maxRounds = 20
 
 /**
  * Checks the lines of a bundle against the keys that the reader trusts. The browser checks signatures asynchronously, but the verifier is
- * synchronous: the verifier runs again with the known results until it needs no new one. Throws `NoSignatures`.
+ * synchronous: the verifier runs again with the known results until it needs no new one. Rejects with `NoSignatures`, or with another error after
+ * `maxRounds` runs.
  */
 export async function checkBundle(lines: readonly string[], keys: readonly string[]): Promise<BundleReport> {
   const answers = new Map<string, boolean>()

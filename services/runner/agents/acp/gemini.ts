@@ -4,8 +4,8 @@ import { ownServerName, ownServerPath } from '../ownTools.ts'
 import type { AcpEntry } from './acpEntry.ts'
 
 /**
- * Shell lines that rename gemini's stored conversations. gemini names the file of a conversation after the minute in which it began. If it resumed
- * the conversation in the same minute, it would overwrite the file. gemini still finds a renamed file.
+ * Shell lines that rename gemini's stored conversations. gemini names the file of a conversation after the minute of its start. Resuming the
+ * conversation within that minute would overwrite the file. gemini also finds a renamed file.
  */
 const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
   mv -n "$file" "\${file%session-*}session-kept-\${file##*-}"

@@ -39,7 +39,7 @@ import { turnReader, type TurnReader } from './turn.ts'
 /** How many lines that do not belong to the protocol are skipped. The next such line ends the turn with an error. */
 const toleratedLines = 20
 /**
- * The most turns of codex that may be joined into one of our turns. codex begins a further turn when a plan is answered, or when a message comes
+ * At most this many turns of codex are joined into one of our turns. codex begins a further turn when a plan is answered, or when a message comes
  * instead of the answer.
  */
 const mostJoined = 1_000

@@ -1,6 +1,6 @@
 /**
- * Recognises the type of an artifact from its bytes, and makes the bytes that are kept. They contain no secrets, and their type is one that cannot
- * run as a program.
+ * Recognises the type of an artifact from its bytes, and makes the bytes that are kept. These contain no secrets, and get a media type with which no
+ * browser runs them.
  */
 import type { ArtifactType } from '#domain/api/artifacts.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -21,10 +21,13 @@ interface Checks {
 const shownAsText = /\.(?:txt|log|json|md|csv|html?)$/i
 /** The beginnings of pages, scripts and documents, which a harmless image or video does not contain. */
 const otherFormat = /<(?:!doctype|html|head|body|script|iframe|svg)[\s>]|%PDF-\d/i
-/** The beginnings of entries of a zip archive. */
+/** How the entries of a zip archive begin, in versions 1.0 and 2.0 of the format. */
 const zipEntries = ['PK\x03\x04\n\0', 'PK\x03\x04\x14\0'] as const
 
-/** Checks a file. Text is redacted, and an image is encoded again. Any other file is kept as it is, or refused if it contains a secret. */
+/**
+ * Checks a file. Text is redacted, and an image that can be decoded is encoded again. Any other file is kept as it is, or refused if it contains a
+ * secret.
+ */
 export async function checkedArtifact(
   name: string,
   content: Buffer,

@@ -37,7 +37,7 @@ export async function keepArtifacts(
   const refused = [...found]
   const scope = scopeOfStream(taskStream(task.taskId))
   let { count, bytes: bytesOfTask } = task.artifacts
-  /** The number of new files that were checked so far; checking a large file takes long. */
+  /** The number of new files that were checked so far. It is limited, because checking a large file takes long. */
   let checkedCount = 0
   const fullFor = (size: number): string | undefined => {
     if (count >= artifactLimits.perTask) return `a task keeps at most ${artifactLimits.perTask} files`

@@ -21,14 +21,17 @@ export interface Recording {
 
 /** The bytes that an event takes in the log in addition to its text. */
 export const eventOverhead = 512
-/** The most bytes of the last output that are kept, separately for terminal and chat. */
+/** How many bytes of the last output are kept at most, separately for terminal and chat. */
 const longestTail = 1_000_000
 /**
  * The pause after each piece of unrecorded output, in milliseconds. With it, such output is read no faster than the log could record it: about 4 MB/s
  * per channel.
  */
 const paceMs = 4
-/** The most reports of usage that are recorded in a run; a turn has one or two. Also the most measurements of how full the model's context is. */
+/**
+ * How many reports of usage are recorded at most in a run; a turn has one or two. The same limit applies to measurements of how full the model's
+ * context is.
+ */
 const maxUsages = 1_000
 /** After this many bytes were left out, the terminal shows for the first time how many. It shows it again each time that the number has doubled. */
 const firstReportBytes = 1_000_000
@@ -98,7 +101,7 @@ function boundedTerminal(
         isCut = true
         await say(`${allowance.reason()}. It goes on; what it prints last is shown when it has ended.`)
       }
-      // Pieces of a message are not kept, since the end of a message alone would be useless.
+      // Only terminal output is kept for the end. Pieces of a message are not, since the end of a message alone would be useless.
       if (event.type === 'TerminalOutputRecorded') printed.add(event, bytes, room.tailBytes())
       if (printed.leftOut().bytes >= nextReportBytes) {
         nextReportBytes = 2 * printed.leftOut().bytes
@@ -129,7 +132,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
     return inner.report(MessagePosted.of(data, { message }))
   }
   function leaveOut(event: ProgressEvent, bytes: number): undefined {
-    // Tools are only counted: if they were recorded at the end, they would seem to run then.
+    // Messages are kept for the end. Other events are only counted: a tool that was recorded at the end would seem to run then.
     if (event.type === 'MessagePosted' || event.type === 'AgentActedUnasked')
       posted.add(event, bytes, room.tailBytes())
     else posted.drop(bytes)

@@ -12,7 +12,9 @@ import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from '../projectSecrets.ts'
 
 export interface ChangesReport {
-  /** From now on, these secrets are removed from every diff too. */
+  /**
+   * From now on, removes these secrets from branch names and diffs, in addition to the run's own secrets. Replaces the secrets of an earlier call.
+   */
   hide(secrets: readonly string[]): void
   /** The redaction that removes all secrets of the run that are known now. */
   redaction(): Redaction

@@ -37,7 +37,7 @@ interface MessageTextDeps {
 
 /** The time between two messages to viewers in milliseconds: short enough to look smooth on a screen, and long enough to spare the connection. */
 const betweenTellingsMs = 15
-/** The number of messages to viewers that may follow each other at once: words of a model come unevenly. */
+/** How many messages may be sent to viewers at once after a pause, because the words of a model come unevenly. */
 const tellingsAtOnce = 3
 /**
  * The time between two messages about a thought in milliseconds. It is longer than `betweenTellingsMs`, because each message repeats `toldAgain`
@@ -45,7 +45,7 @@ const tellingsAtOnce = 3
  */
 const betweenThoughtsMs = 100
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
-/** Each message to viewers repeats this many of the latest unrecorded characters, for viewers that missed an earlier message. */
+/** Each message to viewers repeats up to this many of the latest unrecorded characters, for viewers that missed an earlier message. */
 const toldAgain = 2_000
 /** The number of characters of a thought that viewers are sent while it is written. */
 const toldOfThought = 32_000

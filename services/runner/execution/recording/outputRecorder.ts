@@ -147,7 +147,7 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
   }
 }
 
-/** Like `firstBytes`, but ends after a line if there is one, so that other output does not come in the middle of a line. */
+/** Like `firstBytes`, but a text that must be cut is cut after a line if possible, so that other output does not come in the middle of a line. */
 function firstLines(text: string, limit: number): string {
   const first = firstBytes(text, limit)
   return first.length === text.length ? first : first.slice(0, first.lastIndexOf('\n') + 1) || first

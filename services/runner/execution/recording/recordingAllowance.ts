@@ -13,7 +13,7 @@ export interface RecordingAllowance {
   spend(bytes: number): void
   /** Why the run may not record more, as the beginning of a sentence. */
   reason(): string
-  /** Resolves when the usage is in the log, or cannot be recorded now. Never fails. */
+  /** Resolves when the usage is in the log, or cannot be recorded now. Never rejects. */
   settled(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export interface RecordingAllowances {
   ofRun(run: { readonly userId: string; readonly executionId: string }): RecordingAllowance
 }
 
-/** The bytes that a run may still record after the limit for the day is reached: enough to see how the run went. */
+/** The bytes that a run may record in all once the person's limit for the day is reached: enough to see how the run went. */
 export const afterTheDay = 1_000_000
 /** Usage is recorded in steps of this many bytes. So each running run may exceed the limit of the day by one step. */
 const meteredEach = 4_000_000

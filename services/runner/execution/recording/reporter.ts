@@ -13,7 +13,10 @@ import { Evicted } from '../failure.ts'
 import { recordingPatienceMs } from './terminalWriter.ts'
 
 export interface Reporter {
-  /** Records events after those that were reported before. Resolves when they are in the log; rejects with `Evicted`. */
+  /**
+   * Records events after those that were reported before. Resolves when they are in the log; rejects with `Evicted` when the run does not own its
+   * execution.
+   */
   report(...progress: readonly ProgressEvent[]): Promise<void>
   /** Records, after earlier reports, that a steering message was delivered. */
   delivered(messageId: string): Promise<void>

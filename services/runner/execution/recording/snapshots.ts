@@ -57,7 +57,10 @@ export interface Snapshots {
   record(request: SnapshotRequest): Promise<void>
   /** Restores the last snapshot, files and session, into a new workspace. */
   restore(task: Saved, workspace: Workspace): Promise<RestoredWork>
-  /** Replaces the agent's sessions with the sessions in the snapshot. Returns `false` when the snapshot has no session to resume. */
+  /**
+   * Replaces the agent's sessions with the session in the snapshot. Returns `false` when the snapshot has none, or when it cannot be read or
+   * unpacked.
+   */
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
   /** Ensures that the private git directory has a snapshot's commit. Returns a sentence if that is impossible, and otherwise `null`. */
   fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>
@@ -67,7 +70,7 @@ export interface Snapshots {
   previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /**
    * The snapshots of all turns that were not undone, oldest first. If the task was created from a turn, the snapshot of that turn is the first one.
-   * Snapshots whose files no longer exist are left out.
+   * Turns without a snapshot, and snapshots whose files cannot be fetched, are left out.
    */
   counting(
     task: Pick<LiveTask, 'restorePoints' | 'origin'>,
@@ -164,7 +167,7 @@ async function fetchSnapshot(
   return null
 }
 
-/** The agent's session as a blob; the previous blob if the session has not changed. */
+/** The agent's session as a blob: the previous blob if the session has not changed, `null` if there is no session. */
 async function savedSession(
   { blobs }: Deps,
   { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: Snapshot | null },

@@ -18,7 +18,7 @@ export interface RunOutput {
   end(): Promise<void>
 }
 
-/** The most characters of a command's output that the command's message in the chat contains. */
+/** How many characters of a command's output its message in the chat contains at most. */
 const longestLast = 4_000
 
 export function runOutput(
@@ -62,7 +62,10 @@ export function runOutput(
   }
 }
 
-/** Keeps the end of a text that comes in pieces, without terminal control sequences. If the beginning is left out, the result begins at a new line. */
+/**
+ * Keeps the end of a text that comes in pieces, without terminal control sequences. If the beginning is left out, the result is a line with `…` and
+ * then, if possible, whole lines.
+ */
 export function lastOf(most: number) {
   let kept = ''
   let isCut = false

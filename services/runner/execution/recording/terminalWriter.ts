@@ -72,7 +72,7 @@ export async function terminalWriter(
         onBegun?.()
         return appended
       })
-      // The caller of this append gets the fault; the chain is only for the order of appends.
+      // The caller gets the fault from the returned promise, so it must not count as unhandled here.
       last.catch(() => undefined)
       return last
     },

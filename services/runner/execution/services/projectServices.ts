@@ -18,8 +18,8 @@ import { serviceLog, type ServiceLog } from './serviceLog.ts'
 
 export interface ProjectServices {
   /**
-   * Starts the services that do not run, and waits for at most `readyMs` until each of them is ready or has ended. Reports in the terminal which of
-   * them became ready.
+   * Starts the services that do not run, and waits until each of them is ready or has ended, but at most `readyMs` after their start. Reports in the
+   * terminal which of them became ready.
    */
   beginTurn(turn: ServicesTurn): Promise<void>
   /** Stops recording the output of the services until the next turn. */
@@ -156,7 +156,7 @@ function endOf({ exit }: Service): string {
   return exit?.reason === 'itself' ? `ended with exit code ${exit.code ?? 'unknown'}` : 'was ended'
 }
 
-/** The line for the terminal about a service that the turn waited for; empty when the line was already shown. */
+/** The text for the terminal about a service that was not ready when the turn began; empty when its start failed, which was already reported. */
 function outcomeOf(service: Service, readyMs: number): string {
   const { name, readyPort, state, log } = service
   const last = log.last()

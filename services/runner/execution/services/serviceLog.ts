@@ -18,16 +18,16 @@ export interface ServiceLog {
 }
 
 interface ServiceLogLimits {
-  /** The most characters that are recorded in a turn as they come. Later output is treated like output between turns. */
+  /** How many characters are recorded at most in a turn as they come. Later output is treated like output between turns. */
   readonly inTurn: number
-  /** The most characters that are kept for the next turn. */
+  /** How many characters are kept at most for the next turn. */
   readonly kept: number
   /** How long to wait after each unrecorded chunk, so that a service with very much output takes little processor time. */
   readonly paceMs: number
 }
 
 const defaultLimits: ServiceLogLimits = { inTurn: 256 * 1024, kept: 64 * 1024, paceMs: 50 }
-/** Lines with more characters than this are split. */
+/** A line whose end has not come yet is split when it has more characters than this. */
 const longestLine = 4_096
 const lastCharacters = 1_000
 

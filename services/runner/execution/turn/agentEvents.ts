@@ -31,17 +31,17 @@ export interface EventRecorder {
   record(event: AgentEvent): Promise<void>
   /** The error with which the turn ended. If the turn has not ended, the last error that the agent reported. */
   lastError(): AgentError | undefined
-  /** The session of the turn; `undefined` until the agent has taken up the message of the turn. */
+  /** The id of the agent's session; `undefined` until the agent has begun the turn in it. */
   session(): string | undefined
 }
 
-/** Names from the sandbox are kept short, since they are stored unencrypted in the log. */
+/** Cuts a name from the sandbox to 200 characters. Such names are stored unencrypted in the log. */
 const named = (name: string): string => name.slice(0, 200)
 
 /** The number of characters of a tool's output that the chat keeps; the terminal has all of it. */
 const keptOutput = 4_000
 const keptInput = 4_000
-/** The number of characters of a to-do list that are kept: more than of other output, as it is shown as a list only if it is complete. */
+/** The number of characters of a to-do list that are kept: more than of other input, as it is shown as a list only if it is complete. */
 const keptTodos = 16_384
 /** The number of characters that are kept of a thought. */
 const keptThought = 32_000

@@ -91,7 +91,8 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   /** Whether other programs run beside the agent in its sandbox. */
   isUsed(): boolean
   /**
-   * Lets the agent exit by itself, and kills it when it does not. Its reports are still read. When this resolves, no process of the agent is left.
+   * Ends the agent. It is killed at once if there is no listener, or if its turn is over and it does not exit by itself; otherwise it has some
+   * seconds to exit, and the listener still gets its reports. When this resolves, no process of the agent is left.
    */
   close(listener?: TurnListener): Promise<SandboxExit>
 }
@@ -131,7 +132,7 @@ type Deps = Pick<AgentDeps, 'scratch' | 'textThreads' | 'logger' | 'ids' | 'isRo
   readonly installed: Pick<InstalledAgents, 'report'>
 }
 
-/** Opens the sandbox of an agent. Rejects with a sentence when its broker or its sandbox cannot be made. */
+/** Opens the sandbox of an agent. Rejects when its network, its broker or the sandbox itself cannot be made. */
 export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAgent> {
   const runToken = randomBytes(24).toString('base64url')
   const { sandbox, workspace, backend } = start
@@ -336,7 +337,7 @@ function agentProcess(
       mcp.own?.follow(listener.onEvent)
       isInTurn = true
       try {
-        // Only the scripted model answers here, so the requested model is ignored.
+        // If the scripted model answers, it is the only one, so the requested model is ignored.
         const chosen = dialogue.choose?.(isScripted ? { ...use, model: start.model } : use) ?? ''
         write(`${chosen}${dialogue.message(message)}`)
         if (agent.turns === 'one') child.stdin?.end()

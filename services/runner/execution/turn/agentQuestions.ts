@@ -20,7 +20,7 @@ import type { Redaction } from '../../redaction/redaction.ts'
 import type { Run } from '../run.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
-/** The maximum number of questions in one run; further requests are declined. */
+/** The maximum number of questions in one turn; further requests are declined. */
 const maxQuestions = 100
 
 const retryPauseMs = 1_000
@@ -84,7 +84,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     settle(requestId)
   }
   const stopListening = answers.listen(async (questionId) => {
-    // Each answer is announced only once. So if passing it on fails, this is repeated until it succeeds.
+    // Each answer is announced only once. So if passing it on fails, this is repeated until it succeeds or the turn ends.
     for (;;) {
       try {
         return await take(questionId)
@@ -180,7 +180,7 @@ export async function lateAnswers(
   return { questionIds, words: words.join('\n\n') }
 }
 
-/** The rules that a person has allowed 'always in this task', in the agent's notation. */
+/** The rules that a person has allowed 'always in this task', in the agent's notation; empty unless the task's mode is `ask`. */
 export async function allowedRules(
   { documents }: Pick<RecordingDeps, 'documents'>,
   { taskId, questions }: LiveTask,

@@ -74,7 +74,8 @@ export async function agentSetup(
 }
 
 /**
- * Whether a running process can be told at each turn to use this model. This is so for the default, and for a model that the agent is known to have.
+ * Whether a running process can be told at each turn to use this model. Only some agents can be told. They can for the default, for a model that they
+ * are known to have, and for a name that is no model of theirs, which is ignored.
  */
 function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, model: string | null): boolean {
   if (agent.choosesLive !== true) return false

@@ -67,7 +67,7 @@ export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
   }
 }
 
-/** The message as the agent expects it; `undefined` when it no longer exists. */
+/** The message as the agent expects it; `undefined` when its text or one of its images no longer exists. */
 async function steeringMessage(
   deps: Deps,
   { taskId, process: { agent }, home }: SteeredTurn,

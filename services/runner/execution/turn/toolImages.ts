@@ -14,9 +14,9 @@ export type KeepToolImages = (
 ) => Promise<EventOf<typeof ToolImagesKept>>
 
 const mostOfCall = 8
-/** The maximum size of all images of one run, in bytes as they are stored. */
+/** The maximum size of all images of one turn, in bytes as they are stored. */
 const mostBytes = 20_000_000
-/** The maximum number of images of one run that are decoded. */
+/** The maximum number of images of one turn that are decoded. */
 const mostDecoded = 100
 
 interface ImageDeps extends Pick<RecordingDeps, 'checkImage' | 'logger'> {

@@ -216,7 +216,7 @@ async function turnOn(
   }
 }
 
-/** Opens what follows the agent in a turn: recorders, steering, questions, and the listener that feeds them. */
+/** Opens everything that follows the agent during a turn: recorders, steering, questions, and the listener that feeds them. */
 function openTurn(
   deps: ExecutionDeps,
   { run, workspace, secrets, session, lateAnswers, effort }: TurnRequest,

@@ -34,7 +34,10 @@ const statuses: Readonly<Record<number, string>> = {
   429: 'RESOURCE_EXHAUSTED',
 }
 
-/** Removes Google's own headers. They could name a paying account, leave out parts of the answer, or replace the HTTP method. */
+/**
+ * Removes Google's own headers, except the one that names the client. They could name a paying account, leave out parts of the answer, or replace the
+ * HTTP method.
+ */
 function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const isKept = (name: string) => name === 'x-goog-api-client' || !/^x-(?:goog|http)-/.test(name)
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)))

@@ -1,6 +1,6 @@
 /**
  * The built-in scripted model. It answers when there is no key for a real model, so that people can try the whole product. It looks around in the
- * repository and writes a small note to `FLIGHTDECK.md`. At the end of each turn it says that it is not a real model.
+ * repository and writes a small note to `FLIGHTDECK.md`. It tells people that it is not a real model.
  */
 import { createHash } from 'node:crypto'
 import { tokensIn } from '../modelApi.ts'

@@ -32,7 +32,7 @@ export const MessagesRequest = z.object({
 })
 export type MessagesRequest = z.infer<typeof MessagesRequest>
 
-/** A tool that was used since the latest message, with its result. */
+/** A use of a tool, with its result. */
 export interface Step {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>

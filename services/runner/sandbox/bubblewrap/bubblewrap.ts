@@ -198,8 +198,8 @@ function runIn(
     filter: () => filters?.[group ? 'kernel' : 'processes'],
     group: () => group,
     endSandbox: () => end('killed'),
-    // A process whose keeper (sandbox/programKeeper.ts) was ended becomes a child of the first process. If the sandbox is frozen, freezing it again ends
-    // this process.
+    // A process whose keeper (sandbox/programKeeper.ts) was ended becomes a child of the first process. If the sandbox is frozen, freezing it again
+    // ends this process.
     onLost: () => freezing.again(),
   })
   const roots = () => [...(first ? [first.pid] : []), ...programs.keepers()]
@@ -287,7 +287,7 @@ async function holdInGroup(
   return groups?.hold(pid, { memoryBytes: all, processes })
 }
 
-/** The most bytes in each of the two temporary folders of a sandbox. */
+/** The size limit, in bytes, of each of the two temporary folders of a sandbox. */
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
 /**

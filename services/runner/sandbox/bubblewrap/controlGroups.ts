@@ -124,7 +124,7 @@ export interface SandboxGroup {
 export interface ControlGroups {
   /** A sentence for the operator about how memory is counted. */
   readonly says: string
-  /** Puts a process, and everything that it will start, under the limits; `undefined` when that fails. Never throws. */
+  /** Puts a process, and everything that it will start, under the limits. Never rejects: resolves to `undefined` when that fails. */
   hold(
     pid: number,
     limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
@@ -259,7 +259,7 @@ function controlGroups(groups: GroupPlace): ControlGroups {
   }
 }
 
-/** Makes a group. Synchronous, because a sandbox waits for it and each call takes microseconds. Reads the limit back, because the kernel rounds it. */
+/** Makes a group. Synchronous, because a sandbox waits for it and each call takes microseconds. Reads back the limit, since the kernel rounds it. */
 function make(
   { base, version }: GroupPlace,
   limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
@@ -300,7 +300,7 @@ function isCode(fault: unknown, code: string): boolean {
   return codeOf(fault) === code
 }
 
-/** Reads a file of this process, which the kernel has in memory. */
+/** Reads a file in /proc; empty when that fails. Synchronous, because the kernel has such files in memory. */
 function textNow(path: string): string {
   try {
     return readFileSync(path, 'utf8')

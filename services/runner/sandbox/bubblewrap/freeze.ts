@@ -27,9 +27,10 @@ const onlyStoppedMs = 1_000
  * list. Processes that stay are stopped and start nothing. So if two searches in a row find no other processes,
  * there are none.
  *
- * Programs of `exec` are not below `root`. Each of them is below its keeper (sandbox/programKeeper.ts), whose parent is outside of the sandbox, and what such
- * a program leaves behind becomes a child of the keeper. So they go on, and may change files. Nothing of the command gets below a keeper, since a
- * process only gets a parent by being started or orphaned. If a keeper is killed, everything below it becomes an orphan of `root`, and is ended.
+ * Programs of `exec` are not below `root`. Each of them is below its keeper (sandbox/programKeeper.ts), whose parent
+ * is outside of the sandbox, and what such a program leaves behind becomes a child of the keeper. So these programs go
+ * on, and may change files. Nothing of the command gets below a keeper, since a process only gets a parent by being
+ * started or orphaned. If a keeper is killed, everything below it becomes an orphan of `root`, and is ended.
  */
 export async function freeze(root: number, staying: readonly Known[]): Promise<boolean> {
   const begun = performance.now()

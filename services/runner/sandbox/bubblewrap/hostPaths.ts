@@ -1,6 +1,7 @@
 /**
  * Finds the parts of the host that a sandbox can see: programs, libraries, and files of /etc. Programs need these files to run, to resolve host names
- * and to trust certificates. Files are inspected synchronously: this happens only once, before the server is ready, and takes a tenth of the time.
+ * and to trust certificates. Files are inspected synchronously, in a tenth of the time of asynchronous calls: this happens only once, before the
+ * server is ready.
  */
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'

@@ -33,7 +33,9 @@ export interface StartedContainer {
   end(): void
   /** Resolves when the processes that stay after a freeze have started, or when the container has ended. */
   readonly settled: Promise<void>
-  /** Stops the processes that stay after a freeze, and ends all others; false when that takes too long. */
+  /**
+   * Stops the processes that stay after a freeze, and ends all others; false when one of the processes that stay has ended, or this takes too long.
+   */
   freeze(): Promise<boolean>
   thaw(): void
 }

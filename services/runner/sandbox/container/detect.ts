@@ -17,7 +17,7 @@ export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine'
 export type DetectedContainers = Detected<ContainerSandbox, { readonly version: string }>
 
 /**
- * Uses the first engine that answers. Removes containers that an earlier process of this runner left, finds or builds the image, and tries a sandbox.
+ * Uses the first engine that answers. Finds or builds the image, removes containers that an earlier process of this runner left, and tries a sandbox.
  * Takes about 2 s, at most 2 min, and once up to 15 min for the image.
  */
 export async function detectContainers(request: DetectContainersRequest): Promise<DetectedContainers> {

@@ -32,7 +32,7 @@ export interface ListedEntry {
 export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
 
 const describedAtOnce = 100
-/** The most bytes that the returned entries may have as JSON, because they must fit into one message between processes. */
+/** About how many bytes the returned entries may have as JSON: they must fit into one message between processes. */
 const longestList = 400_000
 /** How many bytes of a link's target are read: no file system allows longer targets. */
 export const longestTarget = 4_096

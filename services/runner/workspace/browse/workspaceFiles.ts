@@ -10,7 +10,7 @@ import type { Workspace } from '../workspace.ts'
 import { folderOf, type AtPath, type ListedEntry, type Described, type FileSource } from './fileSource.ts'
 
 const gitTimeoutMs = 8_000
-/** The most tracked paths that are listed. As many new paths may be listed in addition. */
+/** About how many tracked paths are listed at most, and how many new paths in addition. */
 const mostPaths = 200_000
 
 export function workspaceFiles(treeGit: Git, workspace: Workspace): FileSource {

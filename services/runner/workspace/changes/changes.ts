@@ -26,7 +26,7 @@ export type Changes =
       readonly files: readonly ChangedFile[]
       /** How many files differ, including those that are not in `files`. */
       readonly total: number
-      /** The compared git tree; `null` when the folder itself was read, as when it cannot be committed. */
+      /** The compared git tree; `null` when the folder itself was read, for example because it cannot be committed. */
       readonly tree: string | null
       /** Whether `files`, or a diff in it, is incomplete. */
       readonly truncated: boolean
@@ -234,7 +234,10 @@ function standsOn(head: string): string | undefined {
 /** The size limit of git's index, in bytes. The index of 500,000 files is smaller. */
 const largestIndex = 64 * 1024 * 1024
 
-/** The paths that the agent's git tracks. The index is copied as a plain file and read in the sandbox. An index that git did not write tracks nothing. */
+/**
+ * Which of `paths` the agent's git tracks. The index is copied as a plain file and read in the sandbox. An index that git did not write tracks
+ * nothing.
+ */
 async function trackedByAgent(
   treeGit: Git,
   { dir, privateGitDir: gitDir }: Workspace,

@@ -160,7 +160,7 @@ async function filesOfRepository(
   return endedWell(listed) ? splitNul(listed.stdout).whole : undefined
 }
 
-/** Sorts the output of `diff-files --raw`, in which each record is followed by its path. */
+/** Divides the output of `diff-files --raw` into files and submodules. Each record in it is followed by its path. */
 function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' | 'submodules'> {
   const tracked: TreePath[] = []
   const submodules: TreePath[] = []

@@ -31,7 +31,7 @@ export interface DiffReader {
   end(): { readonly files: readonly FileDiff[]; readonly total: number }
 }
 
-/** git's output is not in the expected format. No repository can cause that. */
+/** Thrown when git's output is not in the expected format. No repository can cause that. */
 export class UnreadableDiff extends Error {
   override readonly name = 'UnreadableDiff'
 }

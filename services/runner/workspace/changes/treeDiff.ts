@@ -186,8 +186,8 @@ async function refusedNames(
 }
 
 /**
- * Adds new files to the scratch index, so that one `git diff` shows everything. Removes entries that must not be opened. An added entry has nothing
- * but a name: git finds that the file differs, and reads it.
+ * Makes the index entries with which one `git diff` shows everything: they add new files, and remove files that must not be opened. An added entry
+ * has nothing but a name: git finds that the file differs, and reads it.
  */
 async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {
   const entries: Buffer[] = []

@@ -16,9 +16,9 @@ const largestRef = 4_096
 const maxRefs = 10_000
 
 /**
- * Whether the agent's git has work besides its current branch, which snapshots do not contain: a stash, another worktree, or a ref with a commit that
- * neither we nor the code host have. This includes a branch at an earlier commit of the current branch, since only the agent has that commit. Also
- * true when something in the repository is not as git writes it. Nothing may run in the workspace. Throws `GitFault`.
+ * Whether the agent's git has work that snapshots do not contain, because it is not on the current branch: a stash, another worktree, or a ref with a
+ * commit that neither we nor the code host have. This includes a branch at an earlier commit of the current branch, since only the agent has that
+ * commit. Also true when something in the repository is not as git writes it. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,

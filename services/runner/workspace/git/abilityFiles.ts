@@ -34,7 +34,7 @@ const wanted =
   /^\.claude\/(?:(?:skills|commands|agents|rules)\/|settings\.json$)|^(?!\.claude\/).*\/(?:CLAUDE|AGENTS)\.md$/s
 const longestPath = 500
 const longestName = 200
-/** The most bytes that the names of a repository's files may have together. */
+/** How many bytes git's list of a repository's files may have. */
 const maxListedBytes = 64 * 1024 * 1024
 const maxContentBytes = abilityLimits.allBytes + abilityLimits.files * 200
 const namesShown = 5

@@ -22,7 +22,7 @@ export type CheckCheckout = (
 /** How many commits are remembered as small enough. A commit never changes. */
 const remembered = 1_000
 const looksForMs = 120_000
-/** The most bytes of one record: longer than any path that a file system accepts. */
+/** The size limit of a record in bytes. It is longer than any path that a file system accepts. */
 const longestRecord = 16_384
 
 export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {

@@ -124,5 +124,5 @@ async function filtersOf(
   }
 }
 
-/** The most bytes that the names of a repository's files may have together. */
+/** How many bytes git may print about a repository's files. */
 const maxBytes = 64 * 1024 * 1024

@@ -26,7 +26,7 @@ export interface GitCall {
   readonly onStderr?: (chunk: Buffer) => void
 }
 
-/** Runs git to its end and returns how it ended. Throws only `CannotStart`. */
+/** Runs git to its end and returns how it ended. Throws only if git cannot be started, usually `CannotStart`. */
 export interface Git {
   (call: GitCall): Promise<Finished>
 }
@@ -54,7 +54,7 @@ export async function gitOrThrow(git: Git, call: GitCall): Promise<Finished> {
   return finished
 }
 
-/** The output of git, without the line end. Throws `GitFault`. */
+/** The output of git, without white space at its end. Throws `GitFault`. */
 export async function gitText(git: Git, call: GitCall): Promise<string> {
   return (await gitOrThrow(git, call)).stdout.toString('utf8').trimEnd()
 }

@@ -201,8 +201,8 @@ async function refreshMirror(
 }
 
 /**
- * Returns `undefined` if a mirror has branches after a successful fetch, or if the host has no refs; otherwise the fault. Such a repository must not
- * count as empty, because work would begin from nothing.
+ * Returns `undefined` if a mirror has branches after a successful fetch, or if the host has no refs; otherwise the fault. A repository whose branches
+ * were not fetched must not count as empty, because work would begin from nothing.
  */
 async function withoutBranches(
   git: Git,
@@ -316,7 +316,8 @@ async function fetchUnlessLarge(
 type Tags = 'all' | 'following' | 'none'
 
 /**
- * Fetches. If tags made the fetch fail, fetches again without them: a bad tag that somebody pushed must not keep everybody's tasks from beginning.
+ * Fetches. If tags may have made the fetch fail, fetches again without them: a bad tag that somebody pushed must not keep everybody's tasks from
+ * beginning.
  */
 async function fetchInto(
   { git, onFault }: Refreshing,

@@ -1,6 +1,6 @@
 /**
  * Moves a workspace to the present mirror of its repository. The repository may have been renamed since the workspace was made. A new mirror has only
- * the commits that branches and tags reach now. If the workspace is based on other commits, they are copied into it.
+ * the commits that branches and tags reach now. If the workspace is based on other commits, they are copied into the mirror.
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -36,7 +36,8 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
   const named = await alternatesOf(privateGitDir)
   const former: string[] = []
   for (const objects of named)
-    // A former mirror is missing if the data folder was moved. A former mirror that cannot be read now is kept, since it may be readable later.
+    // A former mirror that is missing, for example because the data folder was moved, is left out. One that cannot be read now is kept, since it may
+    // be readable later.
     if (objects !== mirrorObjects && !(await isMissing(objects))) former.push(objects)
   const both = [mirrorObjects, ...former]
   if (!isDeepStrictEqual(named, both)) await writeAlternates(privateGitDir, ...both)

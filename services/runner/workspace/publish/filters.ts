@@ -1,4 +1,6 @@
-/** Finds content that would be published unfiltered: on paths to which the repository's attributes apply a clean filter, such as git-crypt or Git LFS. */
+/**
+ * Finds content that would be published unfiltered: on paths to which the repository's attributes apply a clean filter, such as git-crypt or Git LFS.
+ */
 import { splitNul, withScratchIndex, type TreePath } from '../changes/indexDifferences.ts'
 import { gitOrThrow, gitText } from '../git/git.ts'
 import { namedOf } from '../names.ts'

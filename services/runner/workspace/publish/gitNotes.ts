@@ -31,7 +31,10 @@ const maxPushes = 4
 /** The ref with the host's notes as last fetched. */
 const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
 
-/** Fetches and merges the host's notes. Returns a sentence if the host gives no answer. Throws `GitFault`. */
+/**
+ * Fetches and merges the host's notes. Returns `null` on success, or, if the host gives no answer, a reason worded to follow a colon. Throws
+ * `GitFault`.
+ */
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
@@ -71,7 +74,10 @@ export async function addNote(
   await gitOrThrow(git, { gitDir, args, env: noteIdentity })
 }
 
-/** Pushes notes that the host does not have. Returns a sentence if the host refuses them. Never forces. Throws `GitFault`. */
+/**
+ * Pushes notes that the host does not have, and never forces. Returns `null` on success, or the host's refusal, worded to follow a colon. Throws
+ * `GitFault`.
+ */
 export async function pushNotes(request: NotesRequest): Promise<string | null> {
   for (let pushes = 1; ; pushes += 1) {
     const refused = await pushOnce(request)

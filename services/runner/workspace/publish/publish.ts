@@ -69,9 +69,7 @@ export interface PublishRequest extends WorkspaceGit {
   readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
 
-/**
- * The result of a publication. Each sentence can be shown to the person. Work that was committed but not pushed is committed again by the next call.
- */
+/** The result of a publication. Each sentence can be shown to the person. Work that was committed but not pushed is pushed by the next call. */
 export type PublishResult =
   | {
       readonly kind: 'published'

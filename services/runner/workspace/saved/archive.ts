@@ -22,7 +22,10 @@ export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
-  /** The paths that were left out: links, pipes, files with several names, and files beyond the limits. */
+  /**
+   * The paths that were left out: links, pipes, files with several names, and files beyond the limits. After 1,000 of them, the rest of a folder is
+   * left out without being listed.
+   */
   readonly leftOut: readonly string[]
 }
 

@@ -38,7 +38,7 @@ export type SaveResult =
 
 export interface RestoreRequest {
   readonly git: Git
-  /** The `PATH` for the only program that a restore runs besides git. */
+  /** The `PATH` in which a restore finds `chown`, the only program that it runs besides git. */
   readonly path: string
   /** A new workspace from `createOrFindWorkspace`, in which nothing runs. */
   readonly workspace: Workspace
@@ -55,7 +55,7 @@ export type RestoreResult =
   | { readonly kind: 'base_gone'; readonly message: string }
   | { readonly kind: 'unreadable'; readonly message: string }
 
-/** Makes the bundle. Nothing in the workspace changes, and nothing of it runs. Must not run while an agent writes. Throws `GitFault`. */
+/** Makes the bundle. Changes nothing in the tree, and runs nothing of it. Must not run while an agent writes. Throws `GitFault`. */
 export async function saveWork(request: SaveRequest): Promise<SaveResult> {
   const { git, workspace, last, signal, limits = defaultWorkLimits } = request
   return withScratchIndex(workspace, async (index) => {

@@ -8,7 +8,7 @@ import { copyShallow } from '../git/repositoryLayout.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface WorkLimits {
-  /** The most bytes of the git bundle in which the work is saved. */
+  /** The size limit, in bytes, of the git bundle in which the work is saved. */
   readonly bundleBytes: number
   /** A new or changed file of more bytes is left out of the saved work, and is listed as left out. */
   readonly fileBytes: number
@@ -42,7 +42,7 @@ export async function writeTree(
   if (differences.truncated)
     return { kind: 'too_large', message: `There are more than ${limits.newFiles} new files to keep.` }
   const { present, gone, leftOut, bytes } = await sort(workspace, differences, limits)
-  // Text compresses to a fraction of its size, but files of more than eight times the limit cannot fit into the bundle.
+  // Text compresses to a fraction of its size, but hardly ever to less than an eighth. So beyond that, the bundle would be too large.
   if (bytes > 8 * limits.bundleBytes) return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
 
   const on = { ...plain, timeoutMs: 300_000, signal }

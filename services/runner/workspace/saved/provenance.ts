@@ -115,8 +115,8 @@ async function commitLike(
 }
 
 /**
- * The history's commit with the present files. If publishing moved the branch after the last turn, they are those of the branch's commit. Throws
- * `GitFault`.
+ * The history's commit with the present files. If publishing moved the branch after the last turn, the present files are those of the branch's
+ * commit. Throws `GitFault`.
  */
 async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise<string> {
   const { git, privateGitDir: gitDir, isUndone } = request
@@ -131,7 +131,10 @@ export interface FileProvenance {
   readonly ranges: readonly LineRange[]
 }
 
-/** The provenance of a file; `null` when there is no such file, or it is not text. Throws `GitFault`. */
+/**
+ * The provenance of a file; `null` when there are no turns or no text file at the path, or when finding the provenance takes too long. Throws
+ * `GitFault`.
+ */
 export async function provenanceOf(request: ProvenanceRequest, path: string): Promise<FileProvenance | null> {
   const { git, privateGitDir: gitDir } = request
   const history = await turnHistory(request)
@@ -148,7 +151,7 @@ export async function provenanceOf(request: ProvenanceRequest, path: string): Pr
   return { blob, ranges: rangesIn(porcelain, turnOf, path) }
 }
 
-/** The output of git's blame, with one character per byte; `null` when it takes too long, or the path is not text. */
+/** The output of git's blame, with one character per byte; `null` when it takes too long, or there is no text file at the path. */
 async function blame(
   git: Git,
   gitDir: string,
@@ -172,7 +175,7 @@ const usualLimits: AddedLimits = { files: 1_000, ranges: 20_000, timeoutMs: 8_00
 
 /**
  * The lines that a commit added to its parent, with the turns that wrote them; lines that are in no snapshot have an unknown origin. Files that are
- * not text, or that only lost lines, are left out. Throws `GitFault`.
+ * not text, or that only lost lines, are skipped. `leftOut` counts files that are missing because of the limits or of their names. Throws `GitFault`.
  */
 export async function linesAddedBy(
   request: ProvenanceRequest,

@@ -11,7 +11,7 @@ import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } fr
 
 /** The arguments of a restore. While the restore runs, nothing else may run in the workspace. */
 export interface RestoreInPlaceRequest extends WorkspaceGit {
-  /** The `PATH` in which a restore finds the only program that it runs besides git. */
+  /** The `PATH` in which a restore finds `chown`, the only program that it runs besides git. */
   readonly path: string
   /** A commit or tree in the private git directory. */
   readonly target: string

@@ -17,7 +17,9 @@ export async function packTar(files: readonly TarFile[]): Promise<Buffer> {
   return buffer(packing)
 }
 
-/** The files of an archive; `null` when it is damaged, incomplete, or contains anything but regular files. Paths are as written, and must be checked. */
+/**
+ * The files of an archive; `null` when it is damaged, incomplete, or contains anything but regular files. Paths are as written, and must be checked.
+ */
 export async function readTar(tar: Buffer): Promise<readonly TarFile[] | null> {
   // The library accepts an archive that stops between two files; a complete one ends with two empty blocks.
   if (tar.length < endBytes || tar.subarray(-endBytes).some((byte) => byte !== 0)) return null

@@ -9,7 +9,10 @@ import type { createStore } from '../store.ts'
 /** How long the first render waits for its data, in milliseconds; on a slow network, loading states are shown after this time. */
 const patienceMs = 300
 
-/** Loads the page and the user, then the user's tasks and notices. Resolves when all are there or the time is over; never rejects. */
+/**
+ * Loads the page and the user, then the user's tasks and notices. Resolves when all are loaded or the time is over, and at once without a token.
+ * Never rejects.
+ */
 export async function firstRenderReady(
   { dispatch }: ReturnType<typeof createStore>['store'],
   pathname: string,

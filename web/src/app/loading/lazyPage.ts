@@ -52,7 +52,7 @@ export async function inTime<Loaded>(load: () => Promise<Loaded>, limitMs: numbe
 
 const browsersOwn = /dynamically imported module|importing a module script failed|unable to preload/i
 
-/** Whether the error means a chunk that failed to load: our own error, or a browser's message for a failed import. */
+/** Whether the error says that a chunk failed to load: it is our own error, or has a browser's message for a failed import. */
 export function isMissingChunk(error: unknown): boolean {
   return error instanceof ChunkLoadError || (error instanceof TypeError && browsersOwn.test(error.message))
 }
@@ -80,8 +80,8 @@ const firstDelayMs = 1_000
 const maxDelayMs = 10_000
 
 /**
- * Reloads the page once the server answers, because a chunk is missing after a deployment or while offline. Each page is reloaded at most once per
- * build, so that reloading cannot loop. `signal` ends the wait.
+ * Reloads the page once the server answers, because a chunk is missing after a deployment or while offline. The page that was reloaded last is not
+ * reloaded again for the same build, so that reloading cannot loop. `signal` ends the wait.
  */
 export async function reloadOnMissingChunk(
   { location, sessionStorage, fetch, build }: Reloading,

@@ -24,7 +24,10 @@ export const texts = {
   subagent: 'Subagent',
 } as const
 
-/** The commands and skills whose name contains the typed text. `begins` says whether the message is the first of its task. */
+/**
+ * The commands and skills whose name contains the typed text. `begins` says whether the message is the first of its task: commands of the agent that
+ * need an earlier turn are then left out.
+ */
 export function commandSuggestions(
   agent: AgentName,
   abilities: readonly Ability[] | undefined,

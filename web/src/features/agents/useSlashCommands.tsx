@@ -1,6 +1,6 @@
 /**
- * Suggests commands while a message begins with a slash, and files after an `@`. The list of suggestions is a chunk of its own, loaded when it is
- * first needed.
+ * Suggests commands while the text is a slash with part of a name, and files and subagents after an `@`. The list of suggestions is a chunk of its
+ * own, loaded when it is first needed.
  */
 import { Suspense, useId, useRef, useState, type KeyboardEvent, type SyntheticEvent } from 'react'
 import type { AgentName } from '#domain/agents.ts'

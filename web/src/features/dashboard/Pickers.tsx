@@ -64,8 +64,8 @@ export function ProjectPicker({ isEmpty, ...choice }: ProjectPickerProps) {
 const firstBranch = 'main'
 
 /**
- * The branch of a new task: the project's default branch until another is chosen. `isEmpty` says that the repository has no branch, so that `main` is
- * created when the agent starts.
+ * The branch of a new task: the chosen one, else the project's default branch, else the first branch; `null` until the branches are known. `isEmpty`
+ * says that the repository has no branch, so that `main` is created when the agent starts.
  */
 export function useBranchChoice(project: Project | undefined) {
   const { currentData, error, isFetching } = useBranchesQuery(project?.id ?? '', {

@@ -116,7 +116,7 @@ const weekCounts = [4, 12, 52] as const
 
 interface FiguresChoice {
   readonly query: FiguresQuery
-  /** The period's length in weeks if it ends today; `null` for any other period. */
+  /** The number of weeks if the period is one of the offered ones, which end today; `null` for any other period. */
   readonly weeks: number | null
   readonly choose: (change: Partial<FiguresQuery>) => void
   readonly chooseWeeks: (count: number) => void

@@ -1,4 +1,4 @@
-/** A table of facts. On a phone each row is a block, in which each cell follows the name of its column. */
+/** A table of facts. On a phone each row is a block: the name of its column precedes each cell except the first and a cell with buttons. */
 import type { ReactNode } from 'react'
 
 interface FactTableProps {

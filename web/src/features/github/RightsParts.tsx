@@ -252,7 +252,7 @@ function Left({ limit, remaining }: { readonly limit: number; readonly remaining
   return <span className={remaining < limit / 10 ? 'text-warn' : undefined}>{grouped(remaining)}</span>
 }
 
-/** A time in UTC, as in the audit log. */
+/** A time in UTC, as in the audit log. `from` is the index of the first character that is shown. */
 const Time = ({ at, from = 0 }: { readonly at: string; readonly from?: number }) => (
   <time dateTime={at} className="mono text-meta">
     {at.slice(from, 19).replace('T', ' ')}

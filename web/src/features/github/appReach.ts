@@ -34,7 +34,9 @@ export function reachedCount(access: GitHubAccess | undefined): number | undefin
   return sum
 }
 
-/** The address to install the App for another account. `undefined` without an App, and once a private App is installed at its only account. */
+/**
+ * The address to install the App for another account. `undefined` without an App, and for a private App unless it is known to be installed nowhere.
+ */
 export function installUrlOf(
   access: Pick<GitHubAccess, 'app' | 'installations'> | undefined,
 ): string | undefined {

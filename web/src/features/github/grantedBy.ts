@@ -7,7 +7,7 @@ export type Granted =
 
 const levels = ['read', 'write', 'admin']
 
-/** In which installations the permission is granted. `installations` is `null` when they are not known. */
+/** Whether all installations have granted the permission and, if not, which accounts have not. `installations` is `null` when they are not known. */
 export function grantedBy(
   { name, wanted, app }: PermissionRow,
   installations: readonly InstallationOfApp[] | null,

@@ -4,7 +4,7 @@ import { notifiedOutcome } from '../notifications/notifications.ts'
 import { useSetMcpServersMutation, type McpOwner, type McpServerChange } from './mcpApi.ts'
 import { faults, texts } from './texts.ts'
 
-/** Replaces the list of MCP servers, and shows the outcome as a notification. */
+/** `save` replaces the list of MCP servers, shows the outcome as a notification, and resolves to whether it succeeded. */
 export function useSaveServers(owner: McpOwner) {
   const dispatch = useDispatch()
   const [set, { isLoading, error }] = useSetMcpServersMutation()

@@ -1,4 +1,7 @@
-/** The toasts, over the least important part of a page. The component that draws them is loaded after the first render. */
+/**
+ * The toasts, at the bottom right or, on a page that fills the window, over the top bar. The component that draws them is loaded after the first
+ * render.
+ */
 import { lazy, Suspense, useEffect } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import { deletionEnded, selectDeletions } from '../deletions/deletions.ts'

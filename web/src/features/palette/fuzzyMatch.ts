@@ -3,7 +3,7 @@
 export interface Match {
   /** A higher score is a better match. */
   readonly score: number
-  /** The start and end of each matching part, in order; no two are adjacent. */
+  /** The start of each matching part and the index after its end, in order; no two parts are adjacent. */
   readonly marks: readonly (readonly [from: number, to: number])[]
 }
 

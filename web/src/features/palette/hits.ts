@@ -32,10 +32,10 @@ interface PaletteInput {
   readonly offered: readonly ActionId[]
 }
 
-/** The most hits per group. Before anything is typed there are fewer of them, so that the actions are in view. */
+/** The most tasks and the most projects among the hits. Before anything is typed there are fewer of them, so that the actions are in view. */
 const maxTasks = { initial: 4, searching: 6 }
 const maxProjects = { initial: 2, searching: 4 }
-/** The number of projects whose actions are listed. */
+/** The most projects for which each action on a project is listed. */
 const maxActionProjects = 2
 
 export function hitsOf({ query, tasks, projects, offered }: PaletteInput): readonly HitGroup[] {

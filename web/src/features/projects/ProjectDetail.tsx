@@ -164,7 +164,7 @@ function figures({ stats }: Project) {
   ]
 }
 
-/** All running tasks, including those that the list has not loaded yet. */
+/** The newest running tasks, including those that the list has not loaded yet. */
 function useRunning(projectId: string, project: Project | undefined, listed: readonly Task[] = []) {
   const running = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
   return (running ?? listed).filter(isRunning)

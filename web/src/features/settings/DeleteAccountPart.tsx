@@ -1,4 +1,4 @@
-/** Deletes the person's account. This cannot be undone, so the person has to type their name first. */
+/** Deletes the person's account. This cannot be undone, so the person first types their GitHub name or, without one, their email address or name. */
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'

@@ -235,8 +235,9 @@ function withArtifacts(body: string, text: string, isIn: boolean): string {
 }
 
 /**
- * The git tree of the changes that the person has seen; `null` if they saw no recorded one. It is read when the dialog opens and when an execution
- * ends, because the page may lag behind the end of a command. A refetch blocks nobody, since the server refuses an outdated tree.
+ * The git tree of the changes that the person has seen; `undefined` until it is read, and `null` if no changes are recorded. It is read when the
+ * dialog opens and when an execution ends, because the page may lag behind the end of a command. A refetch blocks nobody, since the server refuses an
+ * outdated tree.
  */
 function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })

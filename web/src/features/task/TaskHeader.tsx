@@ -196,7 +196,7 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
   )
 }
 
-/** Below 768 pixels a button of the header shows only its icon, in an area large enough for a finger. */
+/** Below 768 pixels, `touchArea` makes the area of a button large enough for a finger, and `iconOnPhone` leaves room for the icon only. */
 const touchArea = 'relative max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
 const iconOnPhone = `max-md:size-9! max-md:px-0! ${touchArea}`
 

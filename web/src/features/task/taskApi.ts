@@ -185,7 +185,7 @@ function executions(build: Builder) {
     }),
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
       query: ofTask<typeof getPullRequest>(taskRoutes.getPullRequest, texts.notProposed),
-      // Never cached, because the agent may have gone on working.
+      // Not kept after its use, because the agent may have gone on working.
       keepUnusedDataFor: 0,
     }),
     createPullRequest: build.mutation<

@@ -8,7 +8,7 @@ import { connectionChanged, taskStatusChanged } from '../../live/connection.ts'
 import { statusOf } from './taskStatus.ts'
 import { recentTasksApi } from './recentTasksApi.ts'
 
-/** Lists are fetched at most this often, in milliseconds. */
+/** While statuses change, the lists are fetched at most once in this time, in milliseconds. After a reconnection they are also fetched at once. */
 const minIntervalMs = 1_000
 
 export function followStatus() {

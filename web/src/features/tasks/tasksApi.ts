@@ -40,7 +40,7 @@ export const tasksApi = api.injectEndpoints({
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
-    /** The running tasks of a project, whether or not the project's list has loaded them. */
+    /** The newest running tasks of a project, whether or not the project's list has loaded them. */
     runningTasks: build.query<AnswerOf<typeof listTasks>, string>({
       query: (project) => listOf({ project, status: 'running', limit: maxRunningTasks }),
       providesTags: ['Tasks'],
@@ -122,7 +122,7 @@ export function useProjectTasksQuery(projectId: string) {
   }
 }
 
-/** The running tasks of a project, without recently deleted ones. */
+/** The newest running tasks of a project, without recently deleted ones; `undefined` until they are loaded, and with `skip`. */
 export function useRunningTasksQuery(projectId: string, options: { readonly skip: boolean }) {
   const { data } = tasksApi.useRunningTasksQuery(projectId, options)
   return useNotDeleted(options.skip ? undefined : data?.tasks)

@@ -1,4 +1,4 @@
-/** The number of the person's running tasks, and the number of those whose agent waits for the person. */
+/** The number of running tasks among the person's newest tasks, and the number of those whose agent waits for the person. */
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../auth/authApi.ts'

@@ -1,4 +1,7 @@
-/** Buttons with a word, and links that look like them. A busy button shows a spinner and keeps its width, so that nothing beside it moves. */
+/**
+ * Buttons with a word, and links that look like them. A busy button shows a spinner; with a `busyLabel` it keeps its width, so that nothing beside it
+ * moves.
+ */
 import type { ComponentProps, ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import { classes } from '../classes.ts'

@@ -1,4 +1,4 @@
-/** Shown instead of an empty list: a title, a sentence, and at most one button. */
+/** Shown instead of content that is missing or empty: a title, a sentence, and usually one button. */
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 

@@ -12,7 +12,7 @@ interface ConfirmDialogProps {
   readonly leave: string
   /** The label of the answer that acts. */
   readonly confirm: string
-  /** Whether the action cannot be undone. */
+  /** Whether the action takes something away, so that its button is red. */
   readonly isDangerous?: boolean
   readonly disabled?: boolean
   readonly busy?: boolean

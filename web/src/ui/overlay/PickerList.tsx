@@ -67,8 +67,8 @@ export function PickerList(props: OpenListProps) {
 }
 
 /**
- * Shows the box in the browser's top layer beside its button. It closes on Escape, and when something outside is pressed or focused; the focus
- * returns to the button.
+ * Shows the box in the browser's top layer beside its button. It closes on Escape, when Tab leaves it, and when something outside is pressed or
+ * focused. A focus inside the box then returns to the button.
  */
 function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => void) {
   const box = useRef<HTMLDivElement>(null)

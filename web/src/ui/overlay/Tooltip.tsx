@@ -7,7 +7,7 @@ import { createPortal } from 'react-dom'
 import { placeBeside } from './placeBeside.ts'
 
 const restMs = 400
-/** The distance in pixels of the tooltip from the icon, and from the window's edge. */
+/** The distance between the tooltip and its icon, and the least distance between the tooltip and the window's edge, in pixels. */
 const gap = 6
 
 export function Tooltip({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {

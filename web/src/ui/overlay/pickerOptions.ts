@@ -7,7 +7,7 @@ export interface PickerOption {
   /** What the button shows when the option is chosen, in place of a long label. */
   readonly short?: string
   readonly icon?: ReactNode
-  /** Options of one group are shown together under this heading, in the given order. */
+  /** The heading of the option's group, shown above the first of adjacent options with the same group. */
   readonly group?: string
   /** A sentence below the option's label. */
   readonly help?: string | undefined

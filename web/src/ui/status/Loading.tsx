@@ -13,7 +13,7 @@ export function PageSpinner({ label = 'Loading...' }: { readonly label?: string 
   )
 }
 
-/** A spinner for a busy button, and for a page whose user is not known yet. It is never used in the row of a list. */
+/** A spinner, for example in a busy button or beside a word while a page is loading. It is not meant for the rows of a list. */
 export function Spinner({ size = 14 }: { readonly size?: number }) {
   return (
     <svg

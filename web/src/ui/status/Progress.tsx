@@ -1,4 +1,4 @@
-/** The progress of a running task: a bar 2 px high. */
+/** A progress bar, 2 px high, for example of a running task or an upload. */
 import { classes } from '../classes.ts'
 
 interface ProgressProps {

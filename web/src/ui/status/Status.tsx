@@ -27,7 +27,7 @@ interface StatusProps {
   readonly status: StatusName
   /** The progress in percent, for the ring of a running task. */
   readonly progress?: number | undefined
-  /** Shows only the icon, for chat heads and tool rows. */
+  /** Shows only the icon, as in chat heads and tool rows. */
   readonly iconOnly?: boolean
   /** Hides the word, because the caller shows a text of its own. */
   readonly wordHidden?: boolean

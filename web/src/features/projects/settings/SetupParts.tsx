@@ -55,7 +55,8 @@ export function VariablesPart(part: ProjectSettingsProps) {
       {rows.length === 0 && <p className="text-ui text-muted">{texts.variables.none}</p>}
       <ul className="grid gap-3 max-md:divide-y max-md:divide-line-soft">
         {rows.map((row, index) => (
-          // Only the first row has visible labels. The rows are aligned at the top, since a message below one field must not move the others.
+          // From 768 pixels on, only the first row has visible labels. The rows are aligned at the top, since a message below one field must not move
+          // the others.
           <li
             key={row.key}
             className={classes(

@@ -47,7 +47,7 @@ export function Artifacts({ log: { task: taskId, artifacts = [] } }: { readonly 
 
 interface ArtifactProps {
   readonly artifact: NonNullable<LogDocument['artifacts']>[number]
-  /** The address of the file; `null` while it is unknown. */
+  /** The address of the file; `null` while it is unknown, and in a saved replay. */
   readonly url: string | null
   readonly isSaved: boolean
 }

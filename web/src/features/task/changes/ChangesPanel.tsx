@@ -150,7 +150,7 @@ interface SearchOf {
 }
 
 function useSearch({ files, known, folds, active, onGo }: SearchOf) {
-  // How many times the search was opened; 0 while it is closed.
+  // How many times the search was opened since it was last closed; 0 while it is closed.
   const [opened, setOpened] = useState(0)
   const find = useFind(files, known, opened > 0)
   const step = (by: 1 | -1) => {

@@ -1,4 +1,4 @@
-/** The comment that is being written, and the drafts of other comments; each draft is kept until it is sent. */
+/** The comment that is being written, and the drafts of other comments. A draft is kept until it is sent or until there are too many newer ones. */
 import { useState } from 'react'
 import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
 import type { CommentTarget } from './list/useRange.ts'

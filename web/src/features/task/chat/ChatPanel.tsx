@@ -134,7 +134,7 @@ function useTimeline(task: Task, open: OpenTaskSync) {
   )
 }
 
-/** The to-do list of the agent, from the running or the last turn. */
+/** The agent's to-do list, shown if the running or else the last turn has worked on it. */
 function Todos({ entries }: { readonly entries: readonly ChatEntry[] }) {
   const turn = entries.findLast((entry) => entry.kind === 'turn')
   const isPlanned = turn?.parts.some((part) => part.kind === 'tool' && part.log.kind === 'todo') ?? false
@@ -211,7 +211,7 @@ interface HeaderProps {
 }
 
 function Header({ agent, onAgent, children }: HeaderProps) {
-  // Codex is left out while it cannot run, unless it is the chosen agent; other agents are always listed.
+  // Codex is left out while it cannot run, unless it is the chosen agent; other agents that cannot run stay as disabled options.
   const options = useAgentOptions(agent).filter(
     ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
   )

@@ -1,6 +1,6 @@
 /**
- * The entries of the chat: messages, and an agent's turns with what it did and said, in log order. A message waits below the chat until its turn
- * begins, and then it heads that turn. Pure.
+ * The entries of the chat, in log order: messages, and turns with what the agent did and said. A message waits below the chat until its turn begins,
+ * and then it heads that turn. Pure.
  */
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
@@ -34,7 +34,7 @@ export interface TurnEntry {
   /** Whether the turn is running, so that all of its parts are shown. */
   readonly live: boolean
   readonly parts: readonly TurnPart[]
-  /** Whether the turn began with tool calls that are not loaded. */
+  /** Whether the turn may have begun with tool calls that are not loaded. */
   readonly partial: boolean
 }
 
@@ -269,7 +269,7 @@ function startOf(part: TurnPart | undefined): string | null {
   return part?.kind === 'tool' ? part.log.timestamp : null
 }
 
-/** A message or command by a person. */
+/** Whether a person wrote the message or the command. */
 export function isPersons({ messageType }: MessageDocument): boolean {
   return messageType === 'user' || messageType === 'command'
 }

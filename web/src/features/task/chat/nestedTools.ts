@@ -44,7 +44,7 @@ export function logsIn(parts: readonly TurnPart[]): readonly LogDocument[] {
   return parts.flatMap((part) => (part.kind === 'tool' ? [part.log, ...logsIn(part.nested ?? [])] : []))
 }
 
-/** Whether a step is a tool call, and not a text. */
+/** Whether a step is a tool call, and not a thought or a text. */
 export function isCall({ kind }: LogDocument): boolean {
   return kind !== 'thinking' && kind !== 'said'
 }

@@ -71,7 +71,7 @@ function samePlace(a: Range, b: Range): boolean {
   return a.startContainer === b.startContainer && a.startOffset === b.startOffset
 }
 
-/** The ranges of the words in page order, including words that continue in another element. */
+/** The ranges of the words in page order, only in elements with `data-searched`. Within one of these, the words may continue in another element. */
 export function rangesOf(content: HTMLElement, words: string): readonly Range[] {
   const needle = words.toLowerCase()
   const ranges: Range[] = []

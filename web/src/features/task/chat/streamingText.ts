@@ -61,7 +61,10 @@ export function createWriting(): Writing {
 /** The sort key of messages without a place in the log: they sort after all others. */
 const latest = '\uffff'
 
-/** Returns the messages with the pieces of text added. Each piece has its offset, so a repeated piece changes nothing. */
+/**
+ * Returns the messages with the pieces of text added. Each piece has its offset, so a repeated piece changes nothing, except that a thought may
+ * shrink.
+ */
 export function withPieces(
   messages: readonly WrittenMessage[],
   pieces: readonly (MessageDelta | LiveWords)[],

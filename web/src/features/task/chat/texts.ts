@@ -29,7 +29,7 @@ export const texts = {
     discard: 'Discard',
     sending: 'Sending',
     waits: 'Waiting for the connection',
-    /** `partial` says whether the turn had more calls before these. */
+    /** `partial` says whether the turn may have had more calls before these. */
     toolCalls: (count: number, partial = false) =>
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,
     thinking: 'Thinking…',

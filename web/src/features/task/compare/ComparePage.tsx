@@ -29,7 +29,7 @@ import { useComparisonQuery } from './compareApi.ts'
 import { ComparedFiles } from './ComparedFiles.tsx'
 import { texts } from './texts.ts'
 
-/** The polling interval while one of the tasks is running, in milliseconds. */
+/** The polling interval while one of the tasks is under way, in milliseconds. */
 const pollIntervalMs = 2_000
 
 export function ComparePage({ taskId }: { readonly taskId: string }) {

@@ -1,6 +1,6 @@
 /**
- * The dialogs to create a task from a turn and to undo a turn, and the note about undone turns: one chunk, loaded on demand. This file imports nothing
- * from the task page, because modules shared by two chunks are loaded by every page.
+ * The dialogs to create a task from a turn and to undo a turn, and the note about undone turns: one chunk, loaded on demand. This file imports
+ * nothing of the task page, because modules shared by two chunks are loaded by every page.
  */
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'

@@ -136,7 +136,7 @@ function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
   )
 }
 
-/** The number of entries and, while pages are loading, how much has been read. */
+/** While pages are loading, how much of the history has been read; afterwards the number of entries. */
 function EntryCount({ session }: { readonly session: HistorySession }) {
   const { load, count, total, sections } = useHistory(session, (view) => view)
   const { entries, pieces } = useMemo(() => countsOf(sections), [sections])

@@ -78,7 +78,7 @@ export function PlanAnswer({ question, answering }: AnswerProps) {
   )
 }
 
-/** The reason why a button below the plan is disabled; `undefined` when no button is disabled. */
+/** The reason why the draft disables buttons below the plan; `undefined` when it disables none. */
 function whyNot(draft: AnswerDraft, text: string): string | undefined {
   if (draft.open !== null) return texts.plan.unsaved
   return text === '' ? undefined : (tooLong(text, answerLength) ?? texts.plan.approvesAsIs)

@@ -1,4 +1,4 @@
-/** The keys of the replay, as in video players, and what they do. The keys apply while the player has the focus, or nothing has. */
+/** The keys of the replay, as in video players. Escape applies on the whole page, the others only while the player or nothing has the focus. */
 import { useLayoutEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'

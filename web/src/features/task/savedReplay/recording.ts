@@ -1,6 +1,6 @@
 /**
  * The content of a saved replay: the history of a task, and everything that the history does not include. Changes and images are included up to a
- * limit. The recording contains no token and no address of an image.
+ * limit. The recording contains no token, and no address of an image on the server.
  */
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { Names } from '#domain/history/eventRows.ts'

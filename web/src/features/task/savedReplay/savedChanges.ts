@@ -21,7 +21,7 @@ export interface SavedChanges {
 
 export interface SavedChangesLimits {
   readonly moments: number
-  /** The total length of the diffs, in UTF-16 code units. */
+  /** The total length of the stored files as JSON, in UTF-16 code units. */
   readonly length: number
 }
 

@@ -30,7 +30,7 @@ interface Size {
   readonly columns: number
 }
 
-/** How long to wait for an answer. The server itself waits for up to 20 seconds. */
+/** How long to wait for an answer, in milliseconds. The server itself waits for up to 20 seconds. */
 const answerTimeoutMs = 25_000
 const longestInput = 8_192
 /** The most characters that wait in the page for a program that does not read them. */

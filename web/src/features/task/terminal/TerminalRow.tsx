@@ -1,4 +1,4 @@
-/** A line of the terminal. Its time is shown if it differs from the time of the line above, otherwise only while the pointer is on the line. */
+/** A line of the terminal. The time of a command is always shown, another time if it differs from the one above or the pointer is on the line. */
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime } from '../../../ui/text/times.ts'

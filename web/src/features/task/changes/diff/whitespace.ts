@@ -61,7 +61,10 @@ function quiet(lines: readonly DiffLine[]): { readonly lines: readonly DiffLine[
   return { lines: result.map((line) => ({ ...line, counterpart: null })), found }
 }
 
-/** Pairs deleted lines, by index, with added lines that differ only in whitespace: as many as possible without changing the order. */
+/**
+ * Pairs deleted lines, by index, with added lines that differ only in whitespace: as many as possible in the same order or, in long runs, only those
+ * with equal indexes.
+ */
 function matches(
   deleted: readonly DiffLine[],
   added: readonly DiffLine[],

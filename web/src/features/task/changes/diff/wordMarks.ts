@@ -13,7 +13,7 @@ const wordsCompared = 300
 /** If a smaller share of the line than this is equal, nothing is marked, because nearly everything would be. */
 const leastInCommon = 0.3
 
-/** The parts of `line` that are not in `counterpart`; empty when the two have too little in common. */
+/** The parts of `line` that are not in `counterpart`; empty when the two have too little in common or too many words. */
 export function wordMarks(line: string, counterpart: string): readonly Mark[] {
   const words = wordsOf(line)
   const others = wordsOf(counterpart)

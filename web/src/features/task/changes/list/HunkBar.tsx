@@ -45,7 +45,10 @@ export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
   )
 })
 
-/** The ways to expand a gap: a small gap as a whole, otherwise from either end. */
+/**
+ * The ways to expand a gap. A small gap above a hunk is expanded as a whole, a larger one from each end that has a hunk; the gap at the end of a file
+ * only downwards.
+ */
 function waysInto({ from, to, place }: Gap) {
   const size = to === null ? null : to - from + 1
   const down = (last: number) => ({

@@ -17,7 +17,9 @@ export function useLineSelection(
   const [pointed, setPointed] = useState<string | null>(null)
   const dragging = useRef(false)
   const isReplayed = useReplayed() !== null
-  /** With `extend`, the comment is about all lines from the active row to the row `id`. */
+  /**
+   * Comments on the selected lines if the row `id` is one of them; otherwise on that row or, with `extend`, on all lines from the active row to it.
+   */
   const commentOn = (id: string, extend: boolean) => {
     if (isReplayed) return
     const taken =

@@ -1,4 +1,4 @@
-/** The sender, time and status of a message, with a menu that appears on hover and focus. */
+/** The sender, time and status of a message, with its menu. */
 import { Copy, Trash2 } from 'lucide-react'
 import { createContext, type ReactNode, use, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
@@ -50,7 +50,7 @@ export function MessageHead({
   )
 }
 
-/** The menu of a message, visible while the message is hovered or focused. */
+/** The menu of a message, visible while the message is hovered or the menu has the focus, and always on a touch screen. */
 export function MessageMenu({
   taskId,
   text,

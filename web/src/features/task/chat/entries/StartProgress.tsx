@@ -1,4 +1,4 @@
-/** The progress of a turn until its first text: each step with its duration, and what the current step is waiting for. */
+/** The start of a turn, until the agent's first tool call, question or text: each step with its duration, and what the current step waits for. */
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../../../ui/classes.ts'

@@ -124,7 +124,9 @@ class ElseAsWritten extends Component<ElseAsWrittenProps, { readonly failedOn: s
   }
 }
 
-/** A code block. It scrolls, so it must be reachable by keyboard; its copy button appears on hover or focus. */
+/**
+ * A code block. It scrolls, so it must be reachable by keyboard; its copy button appears on hover or focus, and is always visible on a touch screen.
+ */
 function CodeBlock({ children }: { readonly children: ReactNode }) {
   const block = useRef<HTMLPreElement>(null)
   const copy = useCopy()

@@ -1,4 +1,4 @@
-/** The queued messages above the composer, which can be reordered by dragging, edited in place, sent to the running turn, or withdrawn. */
+/** The queued messages, above the composer. A person can reorder them, edit them in place, send them to the running turn, or withdraw them. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'

@@ -19,7 +19,7 @@ interface WithdrawnMessageProps {
   readonly onOver: () => void
 }
 
-/** How long the withdrawal can be undone, in milliseconds: as long as other notifications are shown (contract, section 9). */
+/** How long the withdrawal can be undone, in milliseconds: as long as a notification of success is shown (contract, section 9). */
 const undoTimeoutMs = 5_000
 
 export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {

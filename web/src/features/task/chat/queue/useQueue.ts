@@ -90,7 +90,10 @@ function useInTurn(): InTurn {
   }
 }
 
-/** Shows a change at once, and sends it after the earlier changes if `isDue` then allows it. A refused change is reverted. Returns the change's id. */
+/**
+ * Shows a change at once, and sends it after the earlier changes. Reverts it if `isDue` does not allow it then, or the server refuses it. Returns the
+ * change's id.
+ */
 function useChange(inTurn: InTurn) {
   const dispatch = useDispatch()
   return (
@@ -114,7 +117,7 @@ function useChange(inTurn: InTurn) {
   }
 }
 
-/** Sends a withdrawn message again, in its old place. */
+/** Sends a withdrawn message again in its old place, without its images. */
 function useRestore(taskId: string, inTurn: InTurn, reorder: (messageIds: readonly string[]) => void) {
   const dispatch = useDispatch()
   const [sendMessage] = useSendMessageMutation()

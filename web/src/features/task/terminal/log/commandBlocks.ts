@@ -1,6 +1,6 @@
 /** The commands among the lines of a terminal, each with its output lines. */
 
-/** The beginning of a command line: bold or, when the line is repeated, dim, followed by a dollar sign. */
+/** How a command line begins: with a dollar sign that is bold or, when the line is repeated, dim. */
 const announced = ['\u001B[1m$ ', '\u001B[2m$ ']
 
 /** A command with its output: the lines with ids from `id` to before `until`. */

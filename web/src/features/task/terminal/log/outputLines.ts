@@ -33,7 +33,7 @@ export const outputBegun: OutputState = { line: '', start: '', atStart: false, u
 export const maxLineLength = 4_000
 /** The most colour codes that are carried from line to line. */
 const codesCarried = 16
-/** An operating-system command (such as a title or a link) that is longer than this is treated as text. */
+/** An incomplete operating-system command (such as a title or a link) waits for its end up to this length, and is then treated as text. */
 const maxCommandLength = 2_000
 
 const esc = '\u001B'
@@ -69,7 +69,7 @@ const unfinished = new RegExp(
   `${esc}(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\\u0007${esc}]{0,${maxCommandLength}}(?:${esc})?|[ -/]*)?$`,
 )
 
-/** The lines that a piece of output finishes, in order, and the state after that piece. */
+/** The lines and the commands that a piece of output finishes, in order, and the state after that piece. */
 export function addOutput(
   state: OutputState,
   piece: string,
@@ -137,7 +137,7 @@ export function withoutColours(text: string): string {
   return text.includes(esc) ? text.replaceAll(code, '') : text
 }
 
-/** The last index at which a line can be cut without splitting a code or a character. */
+/** The last index up to `at` where a line can be cut without splitting a code or a character. */
 function wholeBefore(line: string, at: number): number {
   const escape = line.lastIndexOf(esc, at - 1)
   if (escape > 0 && escape + codeLength(line, escape) > at) return escape

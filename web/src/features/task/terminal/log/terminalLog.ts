@@ -44,7 +44,7 @@ export type ReadEarlier = (
   before: Position,
 ) => Promise<{ readonly output: readonly TerminalOutput[]; readonly whole: boolean } | null>
 
-/** How many lines are kept in addition to those that somebody loaded. When there are more, a tenth of this number is dropped at once. */
+/** How many lines are kept in addition to those that somebody loaded. When there are more, the excess and a tenth of this number are dropped. */
 export const keptLines = 50_000
 /** Earlier lines can be loaded up to this total number of lines: more are easier to search in a file than on a page. */
 export const maxLines = 200_000

@@ -47,7 +47,7 @@ export interface WriterMark extends Omit<Writer, 'lines' | 'blocks'> {
   readonly cutOff: CutOffEnd | null
 }
 
-/** How many pieces of a shell's output are kept: many screens of it. */
+/** How many earlier pieces of the shells' output are kept: many screens of it. */
 const keptOfShells = 1_000
 
 const nothingOpen: OpenLine = { state: outputBegun, of: '', line: null }
