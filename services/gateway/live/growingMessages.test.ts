@@ -42,6 +42,13 @@ test('a long message is sent less often, and a very long one only when it is com
   expect(growing.add(piece(0, 'x'.repeat(300_000)))).toBeUndefined()
 })
 
+test('a message goes on growing when the clock is set back', () => {
+  const { growing, pass } = scene()
+  growing.add(piece(0, 'One'))
+  pass(-3_600_000)
+  expect(growing.add(piece(3, ' two'))?.text).toBe('One two')
+})
+
 test('nothing is sent of a complete message, and of an execution that ended its incomplete messages are returned', () => {
   const { growing } = scene()
   growing.add(piece(0, 'One'))

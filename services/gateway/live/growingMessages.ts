@@ -50,7 +50,9 @@ export function growingMessages(now: () => number = Date.now): GrowingMessages {
         begunAt: new Date(at).toISOString(),
       }
       const message = { messageId, executionId, begunAt, text }
-      const isDue = text.length > sentLength && at - sentAt >= Math.floor(text.length / charactersPerMs)
+      // The clock may have been set back.
+      const isDue =
+        text.length > sentLength && Math.abs(at - sentAt) >= Math.floor(text.length / charactersPerMs)
       growing.set(messageId, {
         ...message,
         sentAt: isDue ? at : sentAt,
