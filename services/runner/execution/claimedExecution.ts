@@ -4,7 +4,7 @@ import { modesOf } from '#domain/agents/capabilities.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
-import { setUpWorkspace } from '../environment/setUpWorkspace.ts'
+import { setUpWorkspace, type SetUp } from '../environment/setUpWorkspace.ts'
 import { markTouched } from '../workspace/workspace.ts'
 import { withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
@@ -109,7 +109,7 @@ async function runInWorkspace(
     await tellOfRepository(deps, prepared)
     const setUp = await setUpWorkspace(deps, { ...prepared, projectId })
     if ('kind' in setUp) return setUp
-    const ready = Promise.all([setUp.ready, recorded]).then(([unready]) => {
+    const ready = recordedAndReady(recorded, setUp.ready).then((unready) => {
       if (!unready) markTouched(workspace)
       return unready
     })
@@ -134,6 +134,14 @@ async function runInWorkspace(
       ])
     }
   }
+}
+
+/**
+ * What the setup of a workspace comes to, once the workspace is also recorded as prepared. If the record is refused, this rejects only when the
+ * workspace is no longer being filled, since it may be removed when the run has ended.
+ */
+export function recordedAndReady(recorded: Promise<void>, ready: Promise<SetUp>): Promise<SetUp> {
+  return ready.finally(() => recorded)
 }
 
 /** Reasons for stopping after which a run may record nothing more. */
