@@ -2,7 +2,7 @@
  * A passage for a gate in front of FerretDB that passes one writing command at a time, whatever the number of connections. MongoDB finds and changes
  * a document in one step; FerretDB 1.x takes two, between which another writer may change it. With this passage FerretDB keeps MongoDB's promise.
  */
-import type { Socket } from 'node:net'
+import { eachMessage, hasAnswer, headBytes, opMsg } from './mongoMessages.ts'
 import type { Passage } from './tcpGate.ts'
 
 export function oneAtATime(): Passage {
@@ -30,12 +30,6 @@ export function oneAtATime(): Passage {
   }
 }
 
-// The header according to https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/: length, request id, response to, opcode; OP_MSG has
-// flags too.
-const headBytes = 16
-const opMsg = 2013
-const moreToCome = 2
-
 const readOnly = new Set([
   'hello',
   'ismaster',
@@ -59,21 +53,4 @@ function mayWrite(message: Buffer): boolean {
   // The flags, the kind of the section, the document's length and the field's type come before the name.
   const from = headBytes + 4 + 1 + 4 + 1
   return !readOnly.has(message.toString('utf8', from, message.indexOf(0, from)))
-}
-
-/** Whether the server answers a message: it does not when the message says that more is to come. */
-function hasAnswer(message: Buffer): boolean {
-  return message.readInt32LE(12) !== opMsg || (message.readUInt32LE(headBytes) & moreToCome) === 0
-}
-
-function eachMessage(socket: Socket, take: (message: Buffer) => void): void {
-  let bytes = Buffer.alloc(0)
-  socket.on('data', (more: Buffer) => {
-    bytes = Buffer.concat([bytes, more])
-    while (bytes.length >= headBytes && bytes.length >= bytes.readInt32LE(0)) {
-      const length = bytes.readInt32LE(0)
-      take(bytes.subarray(0, length))
-      bytes = bytes.subarray(length)
-    }
-  })
 }

@@ -15,7 +15,7 @@ export const soakRow: Row = {
   onlyByName: true,
   withinMs: minutes * 60_000 + besideMs,
   remark:
-    'The figure is the trend at the end, and its floor the trend at half of the time: 1.00 is flat. SOAK_MINUTES sets the duration (120). The curves are in .cache/soak.svg. The process in the place of EventStoreDB keeps the log in memory.',
+    'The figure is the trend at the end, and its floor the trend at half of the time: 1.00 is flat. SOAK_MINUTES sets the duration (120). The curves are in .cache/soak.svg. Stand-ins for EventStoreDB and MongoDB keep everything in memory.',
   async measure({ folder, atEnd }) {
     const svg = join(root, '.cache/soak.svg')
     const soaked = await soak({ minutes, folder, svg, atEnd, tell: (line) => console.log(line) })

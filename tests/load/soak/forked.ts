@@ -1,5 +1,5 @@
 /** A process of the soak that runs a script of this folder, and with which it exchanges messages. */
-import { fork } from 'node:child_process'
+import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -17,6 +17,10 @@ export interface Forked {
 
 const Said = z.object({ said: z.string() })
 
+const running = new Set<ChildProcess>()
+// One listener for all of them, because Node warns of many.
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
+
 export function startForked(
   script: `${string}.ts`,
   args: readonly string[] = [],
@@ -24,8 +28,7 @@ export function startForked(
 ): Forked {
   const file = fileURLToPath(new URL(script, import.meta.url))
   const child = fork(file, args, { execArgv: ['--import', 'tsx'], env: { ...process.env, ...env } })
-  const takeAlong = () => child.kill('SIGKILL')
-  process.once('exit', takeAlong)
+  running.add(child)
   const gone = once(child, 'exit')
   return {
     pid: child.pid ?? 0,
@@ -45,9 +48,9 @@ export function startForked(
         if (message !== undefined) child.send(message)
       }),
     async end() {
-      process.off('exit', takeAlong)
       child.kill('SIGKILL')
       await gone
+      running.delete(child)
     },
   }
 }

@@ -2,10 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import type { ApartProduct } from '../../product/servicesApart.ts'
-import { startFerretDb } from '../../servers/ferretdb.ts'
-import { gateBefore } from '../../servers/mongodb.ts'
 import { ownNats } from '../../servers/nats.ts'
-import { oneAtATime } from '../../servers/oneWriteAtATime.ts'
 import type { SharedEngines } from '../../servers/sharedEngines.ts'
 import { startForked } from './forked.ts'
 
@@ -22,46 +19,23 @@ export interface Engines extends Pick<SharedEngines, 'env'> {
   readonly parts: readonly Part[]
 }
 
-/** Starts the engines, all empty. The stand-in for EventStoreDB keeps its data in memory, so only its connections are killed. */
-export async function startEngines(atEnd: (undo: () => Promise<unknown>) => void): Promise<Engines> {
+type AtEnd = (undo: () => Promise<unknown>) => void
+
+/** Starts the engines, all empty. The stand-ins keep their data in memory, so only their connections are killed. */
+export async function startEngines(atEnd: AtEnd): Promise<Engines> {
   const nats = await ownNats()
   atEnd(nats.close)
-  const ferretDb = await startFerretDb()
-  atEnd(ferretDb.stop)
-  const server = {
-    what: 'FerretDB',
-    isThere: true,
-    isMongoDb: false,
-    url: ferretDb.url,
-    close: ferretDb.stop,
-  }
-  // FerretDB changes a document in two steps, between which another process could change it.
-  const { gate, url } = await gateBefore(server, oneAtATime())
-  atEnd(() => gate.shut())
-  const eventStore = startForked('./eventStoreProcess.ts')
-  atEnd(() => eventStore.end())
-  const { port } = await eventStore.answer('ready', z.object({ port: z.number() }))
+  const eventStore = await startStandIn('EventStoreDB', atEnd)
+  const mongo = await startStandIn('MongoDB', atEnd)
   return {
     env: {
-      EVENTSTORE_URL: `esdb://127.0.0.1:${port}?tls=false`,
-      MONGODB_URL: url.replace('/?', '/flightdeck_soak?authSource=admin&'),
+      EVENTSTORE_URL: `esdb://127.0.0.1:${eventStore.port}?tls=false`,
+      MONGODB_URL: `mongodb://127.0.0.1:${mongo.port}/flightdeck_soak`,
       NATS_URL: nats.url,
     },
     parts: [
-      {
-        name: 'EventStoreDB',
-        pid: () => eventStore.pid,
-        kill: () => eventStore.answer('kill', z.unknown(), 'kill').then(() => undefined),
-        start: () => eventStore.answer('restart', z.unknown(), 'restart').then(() => undefined),
-        folder: null,
-      },
-      {
-        name: 'MongoDB',
-        pid: ferretDb.pid,
-        kill: ferretDb.kill9,
-        start: ferretDb.start,
-        folder: ferretDb.folder,
-      },
+      eventStore,
+      mongo,
       {
         name: 'NATS',
         pid: nats.pid,
@@ -70,6 +44,23 @@ export async function startEngines(atEnd: (undo: () => Promise<unknown>) => void
         folder: nats.folder,
       },
     ],
+  }
+}
+
+async function startStandIn(
+  name: 'EventStoreDB' | 'MongoDB',
+  atEnd: AtEnd,
+): Promise<Part & { readonly port: number }> {
+  const child = startForked('./engineProcess.ts', [name])
+  atEnd(() => child.end())
+  const { port } = await child.answer('ready', z.object({ port: z.number() }))
+  return {
+    name,
+    port,
+    pid: () => child.pid,
+    kill: () => child.answer('kill', z.unknown(), 'kill').then(() => undefined),
+    start: () => child.answer('restart', z.unknown(), 'restart').then(() => undefined),
+    folder: null,
   }
 }
 
