@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { randomBytes } from 'node:crypto'
+import type { Db } from 'mongodb'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openGridFsBlobs } from '#platform/blobs/gridFs.ts'
 import { openMongo, type Mongo } from '#platform/engines/mongoConnection.ts'
@@ -163,6 +164,25 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
     await expect(store.checkpoint('p')).rejects.toThrow(EngineUnavailable)
     await gate.open()
     await vi.waitFor(() => store.checkpoint('p'))
+  })
+
+  test('an engine that breaks the connection in the middle of a large write is unavailable', async () => {
+    const { gate, url } = await gateBefore(server, (client, engine) => {
+      client.on('data', (bytes: Buffer) => {
+        if (bytes.includes('half_sent')) client.resetAndDestroy()
+        else engine.write(bytes)
+      })
+      engine.on('data', (bytes: Buffer) => client.write(bytes))
+    })
+    const mongo = await openMongo({ url, database: database.name, timeoutMs: 1_500, onWaiting: quiet })
+    const text = 'x'.repeat(15 * 1024 * 1024)
+    const writes: ((db: Db) => Promise<unknown>)[] = [
+      (db) => db.collection('half_sent').insertOne({ text }),
+      (db) => db.collection('half_sent').bulkWrite([{ insertOne: { document: { text } } }]),
+    ]
+    for (const write of writes) await expect(mongo.ask(write)).rejects.toThrow(EngineUnavailable)
+    await mongo.close()
+    await gate.shut()
   })
 
   test('closing does not wait for an engine that hangs, and what is asked afterwards is unavailable', async () => {

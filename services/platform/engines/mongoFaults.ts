@@ -64,7 +64,8 @@ export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promi
  */
 export function named(engine: string, fault: unknown): unknown {
   const root = rootOf(fault)
-  if (root instanceof Late || isOfDns(root) || isAway(root)) return new EngineUnavailable(engine, plain(root))
+  if (root instanceof Late || isOfDns(root) || isOfSocket(root) || isAway(root))
+    return new EngineUnavailable(engine, plain(root))
   if (root instanceof MongoServerError) {
     return new Error(`${engine} refuses an operation: ${String(root.codeName ?? 'no name')} (${root.code})`)
   }
@@ -101,6 +102,11 @@ function isOfDns(fault: unknown): fault is Error {
   return fault instanceof Error && 'syscall' in fault && String(fault.syscall).startsWith('query')
 }
 
+/** Whether it is a fault of a socket, which the driver passes on as it is when the connection ends before a write was sent completely. */
+function isOfSocket(fault: unknown): fault is Error {
+  return fault instanceof Error && 'code' in fault && brokenSocket.has(fault.code)
+}
+
 function isAway(fault: unknown): fault is MongoError {
   return (
     fault instanceof MongoNetworkError ||
@@ -124,6 +130,14 @@ function plain(fault: Error): Error {
 const unauthorized = 13
 const unauthenticated = 18
 const duplicateKey = 11_000
+const brokenSocket = new Set<unknown>([
+  'ECONNABORTED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EPIPE',
+  'ETIMEDOUT',
+])
 const away = new Set([
   6, // HostUnreachable
   7, // HostNotFound
