@@ -1,4 +1,4 @@
-/** How the adapter handles rare answers about issues: long lists, missing rights, and deleted things. */
+/** How the adapter handles rare answers about issues and pull requests: long lists, missing rights, and deleted things. */
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'
@@ -40,7 +40,17 @@ const answer =
     response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
   }
 
-/** A host with so many comments, and labels that were set, on an issue. */
+/** What comments and reviews have in common. */
+const comment = {
+  user: null,
+  body: '',
+  created_at: time,
+  path: 'a.ts',
+  state: 'COMMENTED',
+  submitted_at: time,
+}
+
+/** A host with so many comments, and labels that were set, on an issue, and so many reviews and comments on a pull request. */
 const many = (count: number, hasLast = true) =>
   hostOf((url) => (request, response) => {
     const asked = new URL(request.url ?? '', url)
@@ -50,7 +60,7 @@ const many = (count: number, hasLast = true) =>
     const items = numbers.map((id) =>
       asked.pathname.endsWith('/events')
         ? { event: 'labeled', actor: null, created_at: time, label: { name: `${id}` } }
-        : { id, node_id: `IC_${id}`, user: null, body: '', created_at: time, html_url: url },
+        : { ...comment, id, node_id: `IC_${id}`, html_url: url },
     )
     const link = (to: number, rel: string) =>
       `<${url}${asked.pathname}?per_page=100&page=${to}>; rel="${rel}"`
@@ -87,6 +97,13 @@ describe('a long list of what happened to an issue', () => {
     await codeHost.issueComments('ghu_x', at, 1, time)
     expect(asked).toEqual([expect.stringContaining(`since=${encodeURIComponent(time)}`)])
   })
+})
+
+test('of a long list of reviews and comments on a pull request, the latest are read', async () => {
+  const { codeHost } = await many(1_234)
+  const feedback = await codeHost.pullRequestFeedback('ghu_x', at, 1)
+  for (const list of [feedback.reviews, feedback.lines, feedback.comments])
+    expect([list[0]?.id, list.at(-1)?.id, list.length]).toEqual(['301', '1234', 934])
 })
 
 describe('what an issue says', () => {

@@ -17,7 +17,7 @@ import type {
 } from '#platform/ports/codeHostFeedback.ts'
 import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
 import { endOfStream } from './jobLog.ts'
-import { pages } from './pagedLists.ts'
+import { lastPages } from './pagedLists.ts'
 import { ask, faultOf, ifHidden, sentences, type TokenCalls } from './request.ts'
 
 /** An account, in the form that all answers in this file use. */
@@ -125,10 +125,10 @@ function readingCalls({
     pullRequestFeedback: async (accessToken, repository, number) => {
       const { rest, at } = on(accessToken, repository)
       const of = { ...at, pull_number: number }
-      const reviews = await pages(Review, (page) => rest.pulls.listReviews({ ...of, ...page }))
-      const lines = await pages(LineComment, (page) => rest.pulls.listReviewComments({ ...of, ...page }))
+      const reviews = await lastPages(Review, (page) => rest.pulls.listReviews({ ...of, ...page }))
+      const lines = await lastPages(LineComment, (page) => rest.pulls.listReviewComments({ ...of, ...page }))
       // Reading comments on the pull request as a whole needs another permission, the one for issues.
-      const comments = await pages(Comment, (page) =>
+      const comments = await lastPages(Comment, (page) =>
         rest.issues.listComments({ ...at, issue_number: number, ...page }),
       ).catch(ifHidden({ items: [] }))
       const slug = await appSlug()

@@ -64,7 +64,7 @@ export interface HostFailedCheck {
 }
 
 export interface HostLog {
-  /** The end of the log, from the step that failed, in at most 65,536 UTF-16 code units. */
+  /** The end of the log, from the step that failed. Its length is limited in characters. */
   readonly text: string
   readonly isCut: boolean
 }
@@ -72,8 +72,8 @@ export interface HostLog {
 /** The part of the port for feedback. All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
   /**
-   * The submitted reviews and comments of a pull request, oldest first, the first 1,000 of each. `comments` is empty when the host does not show them
-   * to this token.
+   * The submitted reviews and comments of a pull request, oldest first, of each at most the last 1,000. `comments` is empty when the host does not
+   * show them to this token.
    */
   pullRequestFeedback(accessToken: string, repository: RepositoryName, number: number): Promise<HostFeedback>
   /** An account's permission in the repository; `none` when the host does not know the account, or when the login now belongs to another account. */
@@ -114,7 +114,7 @@ export interface CodeHostFeedback {
     number: number,
     comment: { readonly threadId: string | null; readonly body: string },
   ): Promise<string>
-  /** Replaces the text of a comment on an issue or on a pull request as a whole. */
+  /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /**
    * Resolves the threads of a pull request that begin with one of the comments in `threadIds`. Returns how many such threads there are, including
