@@ -174,6 +174,40 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0))
     })
 
+    test('a job that waited for a person is of its own person again, when it is given back and when it is set aside', async () => {
+      const put = { ...job(), person: 'ada' }
+      const given: Job[] = []
+      jobs.work(kind, { concurrency: 2, leaseMs: 60_000 }, async ({ job: one, waits, nak, reject }) => {
+        given.push(one)
+        if (given.length > 2) return new Promise(() => {})
+        waits(true)
+        await (given.length === 1 ? nak(0) : reject(new RangeError('broken')))
+      })
+      await jobs.put(put)
+      await vi.waitFor(async () => expect(await jobs.rejected(kind, 1)).toMatchObject([{ job: put }]))
+      expect(await jobs.requeue(put.id)).toBe(true)
+      await vi.waitFor(() => expect(given).toEqual([put, put, put]))
+      // It takes her place again, so that her other job waits, and the next slot is another person's.
+      await jobs.put({ ...job(), person: 'ada' })
+      const other = { ...job(), person: 'grace' }
+      await jobs.put(other)
+      await vi.waitFor(() => expect(given).toEqual([put, put, put, other]))
+    })
+
+    test('a job that waited for a person is of its own person after a restart', async () => {
+      const put = { ...job(), person: 'ada' }
+      const before: Job[] = []
+      jobs.work(kind, { concurrency: 1, leaseMs: 2_000 }, async ({ job: one, waits }) => {
+        waits(true)
+        before.push(one)
+      })
+      await jobs.put(put)
+      await vi.waitFor(() => expect(before[0]).toEqual(put))
+      jobs = await opened.reopen()
+      const [after] = await firstOf(receiving(patient))
+      expect(after?.job).toEqual(put)
+    })
+
     test('no more run at once than were asked for, and all are done', async () => {
       let running = 0
       let most = 0

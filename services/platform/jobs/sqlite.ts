@@ -46,6 +46,10 @@ const formats = [
   `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
   // Reasons were stack traces, which may contain text by people.
   `UPDATE jobs SET reason = 'unknown' WHERE reason IS NOT NULL`,
+  // `waits` is 1 while the job, by its last lease, waits for a person and takes no slot of its own person.
+  `ALTER TABLE jobs ADD COLUMN waits INTEGER NOT NULL DEFAULT 0;
+   DROP INDEX leased_jobs;
+   CREATE INDEX leased_jobs ON jobs (kind, due, person) WHERE state = 'leased' AND waits = 0`,
 ]
 
 const doneKeptMs = 7 * 24 * 3_600_000
@@ -78,7 +82,7 @@ function takingStatements(db: Db) {
        FROM persons WHERE persons.person IS NOT NULL
      ), held (person, places) AS MATERIALIZED (
        SELECT person, count(*) FROM jobs INDEXED BY leased_jobs
-       WHERE kind = ?1 AND state = 'leased' AND due > ?2 AND person <> '' GROUP BY person
+       WHERE kind = ?1 AND state = 'leased' AND waits = 0 AND due > ?2 AND person <> '' GROUP BY person
      ), waiting (person, seq) AS (
        SELECT person, (SELECT seq FROM jobs INDEXED BY open_jobs_of_persons
                        WHERE kind = ?1 AND state IN ('queued', 'leased') AND jobs.person = persons.person AND due <= ?2
@@ -93,7 +97,7 @@ function takingStatements(db: Db) {
      ORDER BY coalesce(held.places, 0), coalesce(turns.served, 0), jobs.due, jobs.seq LIMIT 1`,
     ),
     lease: db.prepare<[number, number], Lease>(
-      `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1 WHERE seq = ?
+      `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1, waits = 0 WHERE seq = ?
      RETURNING id, payload, attempt, lease, person`,
     ),
     noteTurn: db.prepare<[string, string, number]>(
@@ -112,7 +116,7 @@ function takingStatements(db: Db) {
 function jobStatements(db: Db) {
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
   return {
-    setPerson: db.prepare<[string, string, number]>(`UPDATE jobs SET person = ? ${leased}`),
+    setWaits: db.prepare<[number, string, number]>(`UPDATE jobs SET waits = ? ${leased}`),
     renew: db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`),
     finish: db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`),
     giveBack: db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'queued', due = ? ${leased}`),
@@ -235,7 +239,7 @@ function deliveryOf(
       }
     },
     waits: (isWaiting) => {
-      queue.setPerson.run(isWaiting ? '' : person, id, lease)
+      queue.setWaits.run(isWaiting ? 1 : 0, id, lease)
       onWaits(isWaiting)
     },
     ack: async () => {
