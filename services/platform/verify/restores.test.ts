@@ -2,14 +2,20 @@
  * A restore must go back to a state that a key of the log has signed. A restore that no such key has signed does not explain a missing end of the
  * log.
  */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogRestored } from '#domain/log.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { eventLog } from '#platform/eventlog/eventLog.ts'
 import { commands } from '#platform/commands/execute.ts'
+import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { restoreLog } from '#platform/seals/restoreLog.ts'
+import { sealsFile, type SealLine } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
+import { startSealer, type SealerEngines } from '../../maintenance/sealer.ts'
 import { openTestEngines } from '../../../tests/server/engines.ts'
 import { openSealedLog, withRestore, type SealedLog } from '../../../tests/server/sealedLog.ts'
 import { intact } from '#platform/ports/eventStore.ts'
@@ -29,14 +35,30 @@ const verified = async (log: readonly StoredEvent[]) =>
 const wrongs = async (log: readonly StoredEvent[]) =>
   (await verified(log)).findings.map(({ stream, revision, wrong }) => `${stream}@${revision} ${wrong}`)
 
-/** Restores a store that holds only these events. Returns the events of the restored log. */
-async function putBack(log: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
+/** Restores a store that holds only these events, appends events to it, and seals it with `seal`. Returns the events of the restored log. */
+async function putBack(
+  log: readonly StoredEvent[],
+  later: readonly StoredEvent[] = [],
+  seal: (engines: SealerEngines) => Promise<void> = async () => undefined,
+): Promise<readonly StoredEvent[]> {
   const { vault } = sealed.engines
-  const { eventStore, bus, clock, close } = await openTestEngines()
-  for (const { position: _position, ...event } of log)
-    await eventStore.append(event.stream, event.revision - 1, [event])
-  const own = commands(eventLog({ eventStore, vault, bus, clock }))
-  await restoreLog({ commands: own, eventStore, vault, clock })
+  const engines = await openTestEngines()
+  const { eventStore, bus, clock, close } = engines
+  const appendAll = async (events: readonly StoredEvent[]) => {
+    for (const { position: _position, ...event } of events)
+      await eventStore.append(event.stream, event.revision - 1, [event])
+  }
+  await appendAll(log)
+  const own = eventLog({ eventStore, vault, bus, clock })
+  const logIdentity = await restoreLog({ commands: commands(own), eventStore, vault, clock })
+  await appendAll(later)
+  await seal({
+    ...engines,
+    vault,
+    log: own,
+    logIdentity,
+    rpc: openInProcessRpc({ onFault: () => undefined }),
+  })
   const all = intact(await eventStore.readAll(null, 10_000))
   await close()
   return all
@@ -55,6 +77,29 @@ describe('recorder H5: a log that was put back', () => {
       `The log was put back at ${log.at(-1)?.at} to its first ${kept} events, as epoch 2, signed by a key of this log. ` +
         `${beyond()} seals from before go beyond them, up to ${kept + cutOff()} events: ${cutOff()} sealed events were cut off.`,
     ])
+  })
+
+  test('is sealed up to its newest seal, also when it grew past a seal that was cut off', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'flightdeck-restored-'))
+    const file = join(folder, 'seals.ndjson')
+    const lines: SealLine[] = []
+    for await (const line of sealed.evidence.outside()) lines.push(line)
+    await sealsFile(file).append(lines.flatMap(({ seal }) => seal ?? []))
+    const later = sealed.log.slice(kept).filter(({ type }) => type !== 'LogSealed')
+    const log = await putBack(sealed.log.slice(0, kept), later, async (engines) => {
+      const sealer = await startSealer(engines, { intervalMs: 3_600_000, file, tell: () => undefined })
+      expect(await engines.rpc.call('seal', {}, 10_000)).toBeDefined()
+      await sealer.stop()
+    })
+    const { findings, sealing } = await sealed.verify(log, {
+      ...sealed.evidence,
+      identity: { ...sealed.evidence.identity, epoch: 2 },
+      keysOf,
+      outside: () => sealsFile(file).all(),
+    })
+    await rm(folder, { recursive: true })
+    expect(findings).toEqual([])
+    expect(sealing?.sealed).toBe(log.length - 1)
   })
 
   // Holds findings 1.119.

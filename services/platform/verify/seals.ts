@@ -41,9 +41,8 @@ export type SealEvidence = Evidence & Pick<Stores, 'readStore'>
 interface Checking {
   readonly claims: Claims
   frontier: Frontier
-  /** The largest size of the log up to which every seal matched. */
-  intact: number
-  readonly broken: Claim[]
+  /** The claims that do not match the log, by ascending size. */
+  readonly broken: Set<Claim>
   readonly restores: Restore[]
 }
 
@@ -55,7 +54,7 @@ export async function sealChecks(
 ): Promise<SealChecks> {
   await evidence.readStore.prepare(sealCollections)
   const claims = await sealClaims(eventStore, evidence)
-  const checking: Checking = { claims, frontier: emptyFrontier, intact: 0, broken: [], restores: [] }
+  const checking: Checking = { claims, frontier: emptyFrontier, broken: new Set(), restores: [] }
   return {
     add: (record, hash) => add(checking, evidence.readStore, record, hash),
     end: () => end(checking, { eventStore, readStore: evidence.readStore }, evidence),
@@ -80,9 +79,7 @@ async function add(
   const claimed = checking.claims.bySize.get(checking.frontier.size)
   if (claimed === undefined) return
   const root = hexOf(rootOf(sha256, checking.frontier))
-  const wrong = claimed.filter((claim) => claim.root !== root)
-  checking.broken.push(...wrong)
-  if (wrong.length === 0 && checking.broken.length === 0) checking.intact = checking.frontier.size
+  for (const claim of claimed) if (claim.root !== root) checking.broken.add(claim)
 }
 
 async function end(
@@ -90,7 +87,7 @@ async function end(
   stores: Stores,
   { identity: { logId }, keysOf }: Evidence,
 ): Promise<SealReport> {
-  const { claims, frontier, intact, restores } = checking
+  const { claims, frontier, restores } = checking
   const all = [...claims.bySize.values()].flat()
   // A seal is lost if it was made after the copy from which the log was restored.
   const epochs = new Set([1, ...restores.map(({ epoch }) => epoch)])
@@ -98,7 +95,11 @@ async function end(
     size > (epochEnd(restores, epoch) ?? size) ||
     (!epochs.has(epoch) && epochEnd(restores, epoch) !== undefined)
   const cut = all.filter((claim) => claim.size > frontier.size && !isLost(claim))
-  const broken = checking.broken.filter((claim) => !isLost(claim))
+  const broken = [...checking.broken].filter((claim) => !isLost(claim))
+  const intactEnd = Math.min(frontier.size, (broken[0]?.size ?? Infinity) - 1)
+  const intact = all
+    .filter((claim) => claim.size <= intactEnd && !checking.broken.has(claim))
+    .reduce((most, { size }) => Math.max(most, size), 0)
   const findings: SealFinding[] = [...claims.faults]
   const newest = [...broken, ...cut].toSorted((one, other) => other.size - one.size)[0]
   if (newest !== undefined) {
