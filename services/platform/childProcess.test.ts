@@ -62,6 +62,18 @@ describe('running a child', () => {
     expect(deaf).toMatchObject({ signal: 'SIGKILL', endedBy: 'time_limit' })
   })
 
+  test('kills what is left of the group after the time for ending, even when the child itself has ended', async () => {
+    const deaf = `trap "" TERM; echo $$; while :; do sleep 0.05; done`
+    let printed = ''
+    const finished = await run('sh', ['-c', `trap "exit 7" TERM; sh -c '${deaf}' & wait`], {
+      ...bounds,
+      graceMs: 300,
+      onStdout: (chunk) => ((printed += chunk.toString()).endsWith('\n') ? 'enough' : 'more'),
+    })
+    expect(finished).toMatchObject({ code: 7, endedBy: 'reader' })
+    await expectGone(Number(printed))
+  })
+
   test('keeps the end of a long stderr, where that is asked for', async () => {
     const finished = await run('sh', ['-c', 'seq 100000 >&2; printf last >&2'], {
       ...bounds,

@@ -93,11 +93,12 @@ export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   child.signalGroup('SIGTERM')
   child.stdout.destroy()
   const forced = setTimeout(() => child.signalGroup('SIGKILL'), graceMs)
-  void child.exited.then(() => clearTimeout(forced))
+  // When the child has ended, other processes of its group may still ignore SIGTERM.
+  void child.exited.then(() => signalProcess(-child.pid, 0) || clearTimeout(forced))
 }
 
-/** Sends a signal to a process, or to a process group if `pid` is negative. Returns `false` when there is no such process. */
-export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+/** Sends a signal to a process, or to a process group if `pid` is negative. Signal 0 only checks. Returns `false` when there is no such process. */
+export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)
   } catch {
