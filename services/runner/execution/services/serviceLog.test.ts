@@ -27,6 +27,18 @@ function logOf(
 }
 
 describe('the log of a service', () => {
+  test('has no line that is longer than 4,096 characters, however it arrives', async () => {
+    const { begin, print, recorded } = logOf({ inTurn: 100_000, kept: 60, paceMs: 0 })
+    await begin()
+    const long = 'x'.repeat(10_000)
+    await print(`${long}\n`, `${long}`, '\nshort\n')
+    const lengths = recorded
+      .join('')
+      .split('\n')
+      .map((line) => line.length - '[web] '.length)
+    expect(lengths).toEqual([4_096, 4_096, 1_808, 4_096, 4_096, 1_808, 5, -6])
+  })
+
   // Attacks services: a service prints what moves a terminal's cursor, or pretends to be another one.
   test('has its name before each line, however the output is cut, and nothing that moves the cursor', async () => {
     const { begin, print, recorded } = logOf()

@@ -75,7 +75,7 @@ export function serviceLog(name: string, limits: ServiceLogLimits = defaultLimit
       const lines = lineSplitter()
       // A control sequence within a secret hides the secret from the first search. So the text is searched again without control sequences.
       const shown = async (some: readonly string[]) =>
-        printed(some.length === 0 ? some : (await redaction.text(some.join('\n'))).split('\n'))
+        printed(some.length === 0 ? some : split(await redaction.text(some.join('\n'))))
       for await (const chunk of stream)
         await shown(lines.push(await redactor.push(decoder.write(Buffer.from(chunk)))))
       await shown([
@@ -97,6 +97,11 @@ export function serviceLog(name: string, limits: ServiceLogLimits = defaultLimit
     last: () => last.trimEnd(),
   }
 }
+
+/** The lines of a text, with long lines split. */
+const split = (text: string): readonly string[] =>
+  text.split('\n').flatMap((line) => line.match(longLine) ?? [''])
+const longLine = new RegExp(`.{1,${longestLine}}`, 'gsu')
 
 /** Splits text into lines, and removes control characters that could move a terminal's cursor. */
 function lineSplitter() {
