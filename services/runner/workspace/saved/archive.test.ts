@@ -87,6 +87,15 @@ describe("folders of an agent's home", () => {
     expect(gunzipSync(packed.archive).includes('the secret')).toBe(false)
   })
 
+  test('hold every plain file, however many links are beside it', async () => {
+    const inside = join(home, '.claude/projects')
+    for (let n = 1_000; n < 2_001; n += 1) await symlink('nowhere', join(inside, `+${n}`))
+    const packed = await packFolders(home, folders)
+    expect(packed.files).toBe(1)
+    expect(packed.leftOut).toHaveLength(1_000)
+    expect(gunzipSync(packed.archive).includes(session)).toBe(true)
+  })
+
   test('are not read where a folder on the way is a link, whichever it is', async () => {
     await rename(join(home, '.claude'), join(home, 'was'))
     await symlink(join(root, 'secret'), join(home, '.claude'))

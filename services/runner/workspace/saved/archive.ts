@@ -22,10 +22,7 @@ export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
-  /**
-   * The paths that were left out: links, pipes, files with several names, and files beyond the limits. After 1,000 of them, the rest of a folder is
-   * left out without being listed.
-   */
+  /** The first 1,000 paths that were left out: links, pipes, files with several names, and files beyond the limits. */
   readonly leftOut: readonly string[]
 }
 
@@ -43,12 +40,12 @@ export async function packFolders(
   const packed: TarFile[] = []
   let bytes = 0
   for (const folder of folders) {
-    for await (const path of filesBelow(root, folder)) {
-      const content = packed.length < limits.files ? await readPlain(root, path, limits.bytes - bytes) : null
+    for await (const { path, isFile } of filesBelow(root, folder)) {
+      const isRead = isFile && packed.length < limits.files
+      const content = isRead ? await readPlain(root, path, limits.bytes - bytes) : null
       if (content === null) {
-        leftOut.push(path)
         // `leftOut` is limited, since an agent can make any number of files.
-        if (leftOut.length >= maxListed) break
+        if (leftOut.length < maxListed) leftOut.push(path)
         continue
       }
       bytes += content.length
@@ -110,13 +107,17 @@ async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<
 }
 
 /** The paths of everything below `folder` except folders, in order. */
-async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenerator<string> {
+async function* filesBelow(
+  root: string,
+  folder: string,
+  depth = 0,
+): AsyncGenerator<{ readonly path: string; readonly isFile: boolean }> {
   const at = await lstat(join(root, folder)).catch(() => undefined)
   if (!at?.isDirectory()) return
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const path = `${folder}/${entry.name}`
-    if (!entry.isDirectory()) yield path
+    if (!entry.isDirectory()) yield { path, isFile: entry.isFile() }
     else if (depth < deepest) yield* filesBelow(root, path, depth + 1)
   }
 }
