@@ -23,14 +23,20 @@ interface Entered {
   readonly key: StoredKey
 }
 
+interface KeyRecord<Answer> {
+  readonly record: (checked: boolean) => Promise<Answer>
+  /** Whether the key is recorded in the log. */
+  readonly isRecorded: () => Promise<boolean>
+}
+
 /**
- * Stores the key in the vault and calls `record`. If `record` fails, the key is removed. Throws `key_refused` when the provider refuses the key,
- * `invalid_input` for a key of the wrong kind and for an address that is not allowed, and `not_found` for a holder that was deleted.
+ * Stores the key in the vault and calls `record`. If nothing was recorded, the previous key is restored. Throws `key_refused` when the provider
+ * refuses the key, `invalid_input` for a key of the wrong kind and for an address that is not allowed, and `not_found` for a holder that was deleted.
  */
 export async function storeKey<Answer>(
   { modelKeys, models }: { readonly modelKeys: ModelKeys; readonly models: ModelPlaces },
   { holder, provider, key }: Entered,
-  record: (checked: boolean) => Promise<Answer>,
+  { record, isRecorded }: KeyRecord<Answer>,
 ): Promise<Answer> {
   refuseWrongKind(provider, key)
   const fault = key.baseUrl === null ? undefined : addressFault(key.baseUrl, models)
@@ -38,11 +44,15 @@ export async function storeKey<Answer>(
   const check = await checkKey(provider, key, { address: models.addresses[provider] })
   if (check === 'inside') throw new Fault('invalid_input', leadsInside, 'baseUrl')
   if (check === 'refused') throw new Fault('key_refused', refusalOf(provider, key), 'value')
+  const previous = await modelKeys.keyOf(holder, provider)
   if (!(await modelKeys.set(holder, provider, key))) throw new Fault('not_found')
   try {
     return await record(check === 'accepted')
   } catch (thrown) {
-    await modelKeys.remove(holder, provider)
+    // The append may have succeeded despite the error. If that cannot be determined, the new key stays, since a repetition records it.
+    const isKept = await isRecorded().catch(() => true)
+    if (!isKept && previous) await modelKeys.set(holder, provider, previous)
+    else if (!isKept) await modelKeys.remove(holder, provider)
     throw thrown
   }
 }

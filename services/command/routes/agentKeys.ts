@@ -17,8 +17,9 @@ export const agentKeyRoutes: readonly Route<CommandServices>[] = [
     const holder = { kind: 'person', id: user.id } as const
     const execute = (command: UserCommand) =>
       commands.execute(userDecider, stream, command, { actor, commandId })
+    const isRecorded = () => commands.hasTakenEffect(userDecider, stream, commandId)
     // A repeated request must not overwrite a key that another request has set since then.
-    const isNew = !(await commands.hasTakenEffect(userDecider, stream, commandId))
+    const isNew = !(await isRecorded())
     const remove = async () => {
       if (isNew) await modelKeys.remove(holder, provider)
       return execute({ type: 'RemoveAgentKey', provider })
@@ -27,7 +28,8 @@ export const agentKeyRoutes: readonly Route<CommandServices>[] = [
       const record = (checked: boolean) =>
         execute({ type: 'SetAgentKey', provider, kind, checked, ending: endingOf(key) })
       if (!isNew) return record(false)
-      return storeKey(services, { holder, provider, key: { kind, value: key, baseUrl: null } }, record)
+      const entered = { holder, provider, key: { kind, value: key, baseUrl: null } }
+      return storeKey(services, entered, { record, isRecorded })
     }
     const { head, position } = await (value === null ? remove() : set(value))
     const placed = await written(position, services)

@@ -80,8 +80,14 @@ async function setModelKey(
     return
   }
   const key = { kind: 'api_key', value, baseUrl } as const
-  await storeKey(services, { holder, provider, key }, (checked) =>
-    execute({ type: 'SetModelKey', provider, checked, baseUrl, ending: endingOf(value) }),
+  await storeKey(
+    services,
+    { holder, provider, key },
+    {
+      record: (checked) =>
+        execute({ type: 'SetModelKey', provider, checked, baseUrl, ending: endingOf(value) }),
+      isRecorded: async () => !(await isNew(services, projectId, commandId)),
+    },
   )
 }
 
