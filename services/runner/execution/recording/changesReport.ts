@@ -12,9 +12,7 @@ import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from '../projectSecrets.ts'
 
 export interface ChangesReport {
-  /**
-   * From now on, removes these secrets from branch names and diffs, in addition to the run's own secrets. Replaces the secrets of an earlier call.
-   */
+  /** From now on, removes these secrets too from branch names and diffs. */
   hide(secrets: readonly string[]): void
   /** The redaction that removes all secrets of the run that are known now. */
   redaction(): Redaction
@@ -45,7 +43,8 @@ export function changesReport(
 ): ChangesReport {
   const { git, blobs } = deps
   const { treeGit, workspace, executionId, reporter } = run
-  let redaction = deps.redaction(run.secrets)
+  let secrets = run.secrets
+  let redaction = deps.redaction(secrets)
   let recorded = ''
   let stored = 0
   let reading: Promise<void> = Promise.resolve()
@@ -71,7 +70,8 @@ export function changesReport(
 
   return {
     hide(more) {
-      redaction = deps.redaction([...run.secrets, ...more])
+      secrets = [...secrets, ...more]
+      redaction = deps.redaction(secrets)
     },
     redaction: () => redaction,
     record: () => serialized('tree'),
