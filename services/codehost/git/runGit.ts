@@ -44,7 +44,7 @@ export interface GitProcess {
 export interface Git {
   /** Runs git to its end. Throws GitFault when git is missing, exceeds the time limit or is killed, but not when git exits with an error. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>
-  /** Runs git, and returns its standard output without the last line break, cut at `maxBytes`. Also throws GitFault when git exits with an error. */
+  /** Runs git, and returns its standard output without the last line break. Also throws GitFault when git exits with an error or writes too much. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
   /** Starts git. Throws GitFault when git is missing. */
   start(
@@ -126,6 +126,7 @@ export function createGit(environment: Environment): Git {
     run,
     text: async (args, options) => {
       const result = await run(args, options)
+      if (result.truncated) throw new GitFault(`git ${verb(args)} wrote more than is accepted.`)
       if (result.code !== 0) throw new GitFault(`git ${verb(args)} failed: ${result.stderr.trim()}`)
       return result.stdout.toString('utf8').replace(/\n$/, '')
     },
