@@ -64,12 +64,14 @@ export async function sumOf(folder: string): Promise<z.infer<typeof TreeSum>> {
   return { files, bytes, sha256: whole.digest('hex') }
 }
 
-async function* filesBelow(folder: string): AsyncGenerator<string> {
+/** The files below a folder; with `andFolders`, its subfolders too. */
+async function* filesBelow(folder: string, andFolders = false): AsyncGenerator<string> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(absentAs([]))
   for (const { name } of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const path = join(folder, name)
-    if ((await stat(path)).isDirectory()) yield* filesBelow(path)
-    else yield path
+    const isFolder = (await stat(path)).isDirectory()
+    if (isFolder) yield* filesBelow(path, andFolders)
+    if (!isFolder || andFolders) yield path
   }
 }
 
@@ -87,11 +89,11 @@ export async function digestOf(file: string): Promise<z.infer<typeof FileSum>> {
 /** The most files that are synced at once. A disk needs little more time for many files than for one. */
 const syncedAtOnce = 16
 
-/** Syncs all files below a folder, and the folder itself, to the disk. */
+/** Syncs a folder and everything below it to the disk. */
 export async function syncAll(folder: string): Promise<void> {
-  const files = filesBelow(folder)
+  const paths = filesBelow(folder, true)
   const syncInTurn = async () => {
-    for await (const file of files) await syncFolder(file)
+    for await (const path of paths) await syncFolder(path)
   }
   await Promise.all(Array.from({ length: syncedAtOnce }, syncInTurn))
   await syncFolder(folder)
