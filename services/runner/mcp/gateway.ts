@@ -49,7 +49,7 @@ export interface GatewayOptions {
   readonly servers: readonly RemoteServer[]
   /** Our own server. Its calls wait for a person, so they do not count towards the limit of open requests to `servers`. */
   readonly own?: Pick<McpGateway, 'serve'>
-  /** Called for each fault of the server `name` with a sentence. Nothing in it comes from the server, except for the names of tools that changed. */
+  /** Called for each fault of the server `name`, with a sentence that contains nothing from the server. */
   readonly onFault: (name: string, sentence: string) => void
   readonly callWithinMs?: number
 }
@@ -58,10 +58,10 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
   const faults = new Map<string, string>()
   const served = new Map(
     options.servers.map((server): [string, Served] => {
-      const onFault = (sentence: string) => {
+      const onChange = (sentence: string, count: number) => {
         if (faults.get(server.name) === sentence) return
         faults.set(server.name, sentence)
-        options.onFault(server.name, sentence)
+        options.onFault(server.name, `It changed or added tools: ${count}.`)
       }
       const { value = '' } = server.header ?? {}
       let secrets = [value, value.replace(/^\S+ /, '')]
@@ -76,7 +76,7 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
         return current
       }
       const remote = remoteOf({ ...server, ...(tokenOf && { token }) })
-      const tools = shownTools(server.toolsOff, onFault)
+      const tools = shownTools(server.toolsOff, onChange)
       return [server.id, { server, remote, tools, secretForms: () => secretForms }]
     }),
   )

@@ -15,10 +15,13 @@ export interface ShownTools {
 }
 
 /**
- * Calls `onChange` with a sentence about tools that are new or whose description has changed. The agent does not get these tools until it is started
- * again.
+ * Calls `onChange` with a sentence about the tools that are new or whose description has changed, and with their number. The agent does not get
+ * these tools until it is started again.
  */
-export function shownTools(off: readonly string[], onChange: (sentence: string) => void): ShownTools {
+export function shownTools(
+  off: readonly string[],
+  onChange: (sentence: string, count: number) => void,
+): ShownTools {
   const known = new Map<string, string>()
   const changed = new Set<string>()
   /** Whether the server had more new tools than are remembered. A server can name new tools without end. */
@@ -43,7 +46,7 @@ export function shownTools(off: readonly string[], onChange: (sentence: string) 
         return false
       })
       if (isLast) isListed = true
-      if (changed.size > 0) onChange(sentenceFor([...changed]))
+      if (changed.size > 0) onChange(sentenceFor([...changed]), changed.size)
       return allowed
     },
     refusal(name) {
