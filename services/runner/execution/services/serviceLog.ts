@@ -27,7 +27,7 @@ interface ServiceLogLimits {
 }
 
 const defaultLimits: ServiceLogLimits = { inTurn: 256 * 1024, kept: 64 * 1024, paceMs: 50 }
-/** A line whose end has not come yet is split when it has more characters than this. */
+/** Lines with more characters than this are split. */
 const longestLine = 4_096
 const lastCharacters = 1_000
 
