@@ -1,6 +1,7 @@
 /** Saves the replay of a task as one file that opens without a server. */
 import { useCallback, useState } from 'react'
 import { useDispatch } from 'react-redux'
+import { saveFile } from '../../downloads/DownloadButton.tsx'
 import { notified } from '../../notifications/notifications.ts'
 import type { HistorySession } from '../history/historySession.ts'
 import { texts } from './texts.ts'
@@ -10,7 +11,7 @@ import type { Recording } from './recording.ts'
 const playerAddress = '/replay.html'
 
 /** A function that saves the replay as a file; a failure is shown as a toast. */
-export function useSaveReplay(session: HistorySession) {
+export function useSaveReplay(session: Pick<HistorySession, 'record'>) {
   const dispatch = useDispatch()
   const [isSaving, setSaving] = useState(false)
   const save = useCallback(async () => {
@@ -19,7 +20,7 @@ export function useSaveReplay(session: HistorySession) {
       const [page, recording] = await Promise.all([fetchPlayer(), session.record()])
       if ('reason' in recording) dispatch(notified('error', texts.notSaved, recording.reason))
       else
-        saveAs(
+        saveFile(
           new Blob([...withRecording(page, recording)], { type: 'text/html' }),
           `replay-${recording.base.id}.html`,
         )
@@ -30,15 +31,6 @@ export function useSaveReplay(session: HistorySession) {
     }
   }, [dispatch, session])
   return { save: () => void save(), isSaving }
-}
-
-function saveAs(file: Blob, name: string): void {
-  const address = URL.createObjectURL(file)
-  const link = document.createElement('a')
-  link.href = address
-  link.download = name
-  link.click()
-  URL.revokeObjectURL(address)
 }
 
 async function fetchPlayer(): Promise<string> {
