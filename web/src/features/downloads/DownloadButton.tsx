@@ -61,15 +61,17 @@ export function useDownload(): DownloadState {
 }
 
 async function fetchFile(call: ApiCall, token: string) {
+  const timeout = AbortSignal.timeout(downloadTimeoutMs)
   try {
     const response = await fetch(addressOf(call), {
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(downloadTimeoutMs),
+      signal: timeout,
     })
     if (!response.ok) return answerOf(response.status, await response.text(), call.fallback)
     return { data: await response.blob() }
   } catch {
-    return { error: { status: null, code: 'offline', message: call.fallback, field: null } }
+    const code = timeout.aborted ? 'timeout' : 'offline'
+    return { error: { status: null, code, message: call.fallback, field: null } }
   }
 }
 
