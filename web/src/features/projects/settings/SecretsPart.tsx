@@ -3,6 +3,7 @@ import { Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
+import { settingsLimits } from '#domain/project/settings.ts'
 import { messageFor } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
@@ -100,7 +101,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
         autoCapitalize="off"
         autoComplete="off"
         spellCheck={false}
-        maxCharacters={100}
+        maxCharacters={settingsLimits.nameLength}
         value={name}
         error={messageFor(error, 'name')}
         onChange={(event) => setName(event.target.value)}
@@ -109,7 +110,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
       <LinesField
         label={texts.secrets.value}
         help={texts.secrets.valueHelp}
-        maxCharacters={32_768}
+        maxCharacters={settingsLimits.secretBytes}
         value={value}
         error={messageFor(error, 'value')}
         onChange={setValue}
