@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { splitPosition } from '../features/task/splitPosition.ts'
 import {
   chatDrafts,
   draftDescription,
@@ -8,7 +9,6 @@ import {
   selectedAgent,
   selectedModel,
   selectedProjectId,
-  splitPosition,
   type Persisted,
 } from './persisted.ts'
 

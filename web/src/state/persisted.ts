@@ -2,7 +2,6 @@
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { noChosenModel, isModelName } from '#domain/kernel/names.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
-import { useCallback, useEffect, useState } from 'react'
 import { tryOr } from './tryOr.ts'
 
 /** A remembered value: its key, and how to parse it; `read` returns `null` for an invalid text. */
@@ -54,16 +53,6 @@ export const firstStepsPutAway: Persisted<boolean> = {
   initial: false,
   read: (stored) => stored === 'yes',
   write: (value) => (value ? 'yes' : 'no'),
-}
-/** The chat's share of the width, in percent. */
-export const splitPosition: Persisted<number> = {
-  key: 'splitPosition',
-  initial: 40,
-  read: (stored) =>
-    Number.isFinite(Number(stored)) && stored.trim() !== ''
-      ? Math.min(80, Math.max(20, Number(stored)))
-      : null,
-  write: (value) => String(value),
 }
 
 /** Whether the person wants notifications from a page in the background; the browser must also allow them. */
@@ -138,32 +127,4 @@ export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStora
   tryOr(() => {
     for (const { key } of personal) storage.removeItem(key)
   }, undefined)
-}
-
-const changed = 'flightdeck:changed:'
-
-/** Changes a remembered value, also in components that show it now. */
-export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
-  remember(thing, value)
-  window.dispatchEvent(new CustomEvent(changed + thing.key, { detail: thing.write(value) }))
-}
-
-/** A remembered value, and a function that changes it. */
-export function usePersisted<Value>(thing: Persisted<Value>): readonly [Value, (value: Value) => void] {
-  const [value, setValue] = useState(() => recall(thing))
-  useEffect(() => {
-    const onChanged = (event: Event) => {
-      if (event instanceof CustomEvent) setValue(thing.read(String(event.detail)) ?? thing.initial)
-    }
-    window.addEventListener(changed + thing.key, onChanged)
-    return () => window.removeEventListener(changed + thing.key, onChanged)
-  }, [thing])
-  const change = useCallback(
-    (next: Value) => {
-      setValue(next)
-      remember(thing, next)
-    },
-    [thing],
-  )
-  return [value, change]
 }

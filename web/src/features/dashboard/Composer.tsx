@@ -8,13 +8,8 @@ import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { readToken } from '../../api/tokenStore.ts'
-import {
-  draftDescription,
-  selectedAgent,
-  selectedMode,
-  selectedModel,
-  usePersisted,
-} from '../../state/persisted.ts'
+import { draftDescription, selectedAgent, selectedMode, selectedModel } from '../../state/persisted.ts'
+import { usePersisted } from '../../state/usePersisted.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { optionalPart } from '../../ui/optionalPart.ts'
 import { Note } from '../../ui/layout/Note.tsx'

@@ -7,14 +7,8 @@ import type { ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import {
-  changeElsewhere,
-  draftDescription,
-  firstStepsPutAway,
-  recall,
-  selectedProjectId,
-  usePersisted,
-} from '../../state/persisted.ts'
+import { draftDescription, firstStepsPutAway, recall, selectedProjectId } from '../../state/persisted.ts'
+import { changeElsewhere, usePersisted } from '../../state/usePersisted.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { Note } from '../../ui/layout/Note.tsx'

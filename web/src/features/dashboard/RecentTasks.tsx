@@ -1,6 +1,7 @@
 /** The latest tasks. */
 import { reasonOf } from '../../api/fault.ts'
-import { firstStepsPutAway, usePersisted } from '../../state/persisted.ts'
+import { firstStepsPutAway } from '../../state/persisted.ts'
+import { usePersisted } from '../../state/usePersisted.ts'
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { shortDate } from '../../ui/text/times.ts'
 import { Empty } from '../../ui/layout/Empty.tsx'

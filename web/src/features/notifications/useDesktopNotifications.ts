@@ -1,6 +1,7 @@
 /** Desktop notifications: whether the person has chosen them, whether the browser allows them, and their texts. */
 import { useState } from 'react'
-import { desktopNotifications, recall, usePersisted } from '../../state/persisted.ts'
+import { desktopNotifications, recall } from '../../state/persisted.ts'
+import { usePersisted } from '../../state/usePersisted.ts'
 
 /** Whether desktop notifications are shown. With `unasked`, the person has not chosen yet. */
 type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'

@@ -1,6 +1,7 @@
 /** The comment that is being written, and the drafts of other comments. A draft is kept until it is sent or until there are too many newer ones. */
 import { useState } from 'react'
-import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
+import { commentDrafts } from '../../../state/persisted.ts'
+import { usePersisted } from '../../../state/usePersisted.ts'
 import type { CommentTarget } from './list/useRange.ts'
 
 /** How many drafts are kept; the oldest are dropped. */

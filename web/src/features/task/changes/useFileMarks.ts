@@ -1,6 +1,7 @@
 /** Marks of changed files: which are collapsed, which are viewed, and which large files are shown because somebody asked for them. */
 import { useCallback, useMemo, useState } from 'react'
-import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
+import { viewedFiles } from '../../../state/persisted.ts'
+import { usePersisted } from '../../../state/usePersisted.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
 export type Folds = ReturnType<typeof useFolds>

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { splitPosition } from '../../../state/persisted.ts'
+import { splitPosition } from '../splitPosition.ts'
 import { AgentMark } from '../../../ui/AgentMark.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { useMedia } from '../../../ui/hooks.ts'

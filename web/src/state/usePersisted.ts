@@ -1,0 +1,31 @@
+/** Remembered values in components, which show each change. */
+import { useCallback, useEffect, useState } from 'react'
+import { recall, remember, type Persisted } from './persisted.ts'
+
+const changed = 'flightdeck:changed:'
+
+/** Changes a remembered value, also in components that show it now. */
+export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
+  remember(thing, value)
+  window.dispatchEvent(new CustomEvent(changed + thing.key, { detail: thing.write(value) }))
+}
+
+/** A remembered value, and a function that changes it. */
+export function usePersisted<Value>(thing: Persisted<Value>): readonly [Value, (value: Value) => void] {
+  const [value, setValue] = useState(() => recall(thing))
+  useEffect(() => {
+    const onChanged = (event: Event) => {
+      if (event instanceof CustomEvent) setValue(thing.read(String(event.detail)) ?? thing.initial)
+    }
+    window.addEventListener(changed + thing.key, onChanged)
+    return () => window.removeEventListener(changed + thing.key, onChanged)
+  }, [thing])
+  const change = useCallback(
+    (next: Value) => {
+      setValue(next)
+      remember(thing, next)
+    },
+    [thing],
+  )
+  return [value, change]
+}
