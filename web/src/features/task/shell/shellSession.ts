@@ -74,6 +74,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
   async function open(): Promise<void> {
     const to = emitter()
     if (to === null) return
+    waiting.clear()
     state.set({ kind: 'connecting' })
     const opening = await to.emitWithAck('shell_open', taskId, size).catch(() => null)
     if (opening === null) return state.set({ kind: 'refused', reason: texts.notAnswered })
@@ -103,8 +104,8 @@ export function shellSession(taskId: string, live: Live): ShellSession {
         resync: nothing,
       }),
     type(text) {
-      // Input typed while offline is dropped: sent later, it could do harm that nobody notices.
-      if (emitter() === null) return
+      // Input typed while offline or without a shell is dropped: sent later, it could do harm that nobody notices.
+      if (emitter() === null || shellId() === null) return
       const isFull = !waiting.add(text)
       const now = state.read()
       if (now.kind === 'open' && now.isFull !== isFull) state.set({ ...now, isFull })
