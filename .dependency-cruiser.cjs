@@ -14,7 +14,7 @@ const adapters =
   '^services/platform/((eventstore|readstore|bus|jobs|blobs|vault|leases|recentKeys|codehost)/|engines/mongo)'
 // What the client may import as values: no schemas, and nothing that needs them.
 const plainDomain =
-  '^domain/((agents|agentKeys|figures)\\.ts|(agents|api|history|kernel|views)/.*\\.ts|(proof/auditBundle|project/(settings|issueRule)|task/(modelRetry|questionOptions|slashCommands|codeHost/(cleanUpState|feedbackRule)))\\.ts)'
+  '^domain/((agents|agentKeys|figures)\\.ts|(agents|api|history|kernel|views)/.*\\.ts|(proof/auditBundle|project/(settings|issueRule)|task/(modelRetry|questionOptions|shells|slashCommands|codeHost/(cleanUpState|feedbackRule)))\\.ts)'
 const schemas = '\\.schema\\.ts$'
 // What checks an audit bundle in the browser is a worker of its own, which is loaded with a file to check.
 const verifier = '^web/src/verifier/'

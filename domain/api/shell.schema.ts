@@ -2,11 +2,10 @@
 import { z } from 'zod'
 import type { FaultCode } from '../kernel/errors.ts'
 import { ExecutionId, TaskId } from '../kernel/ids.schema.ts'
+import { terminalSides } from '../task/shells.ts'
 
-export const TerminalSize = z.strictObject({
-  rows: z.int().min(2).max(500),
-  columns: z.int().min(2).max(500),
-})
+const Side = z.int().min(terminalSides.least).max(terminalSides.most)
+export const TerminalSize = z.strictObject({ rows: Side, columns: Side })
 /** Input for a shell; longer input is sent in parts. */
 export const ShellInput = z.string().min(1).max(8_192)
 

@@ -16,6 +16,16 @@ export const idleShellMs = 60 * 60_000
 /** A shell ends after this time, even if it is in use. */
 export const longestShellMs = 8 * 60 * 60_000
 
+/** The least and most rows, and columns, of a shell's terminal. */
+export const terminalSides = { least: 2, most: 500 } as const
+
+const allowed = (side: number) => Math.min(terminalSides.most, Math.max(terminalSides.least, side))
+
+/** The size nearest to this one that the terminal of a shell can have. */
+export function allowedSize({ rows, columns }: { readonly rows: number; readonly columns: number }) {
+  return { rows: allowed(rows), columns: allowed(columns) }
+}
+
 /** Why a shell ended, in a sentence. */
 export const shellEndSentences: Readonly<Record<ShellEnd, string>> = {
   exited: 'The shell has exited.',

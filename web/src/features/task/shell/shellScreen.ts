@@ -3,6 +3,7 @@ import { FitAddon } from '@xterm/addon-fit'
 import { Terminal, type ITheme } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
+import { allowedSize } from '#domain/task/shells.ts'
 
 export interface ShellScreen {
   /** Shows the output of one shell, oldest first. Writes only what is new; starts over when the output is of another shell. */
@@ -85,7 +86,9 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
     },
     fit() {
       if (!isReplay) fitting.fit()
-      return { rows: Math.max(2, terminal.rows), columns: Math.max(2, terminal.cols) }
+      const size = allowedSize({ rows: terminal.rows, columns: terminal.cols })
+      terminal.resize(size.columns, size.rows)
+      return size
     },
     focus: () => terminal.focus(),
     close() {
