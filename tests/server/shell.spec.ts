@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { getTaskHistory } from '#domain/api/history.schema.ts'
-import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
+import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { cancelTask, deleteTask } from '#domain/api/tasks.schema.ts'
 import type { Live } from '../product/live.ts'
 import { createGate } from '../standins/messagesApi.ts'
@@ -24,8 +24,11 @@ beforeAll(async () => {
     // The agents stay, with the shells in their sandboxes, even if this machine is short of memory.
     { env: { WARM_AGENTS: '8' } },
   )
-  const params = { projectId: scene.projectId, name: 'TOKEN' }
+  const { projectId } = scene
+  const params = { projectId, name: 'TOKEN' }
   await scene.ada.ask(setProjectSecret, { params, body: { value: secret, forAgent: false } })
+  const variables = [{ name: 'MAVEN_OPTS', value: '-Xmx1g' }]
+  await scene.ada.ask(updateProjectSettings, { params: { projectId }, body: { variables } })
 })
 afterAll(() => scene?.close())
 
@@ -66,6 +69,8 @@ test('what is typed and printed works like a terminal, beside a running turn too
   expect(await live.resizeShell(taskId, shellId, { rows: 50, columns: 132 })).toBe('taken')
   await live.type(taskId, shellId, 'stty size\r')
   await once(live, shellId, '50 132')
+  await live.type(taskId, shellId, 'echo "opts-$((1 + 1)) $MAVEN_OPTS"\r')
+  await once(live, shellId, 'opts-2 -Xmx1g -Dhttp.proxyHost=')
 
   await scene.ada.ask(sendMessage, { params: { taskId }, body: { message: 'Talk on' } })
   await gate.reached

@@ -1,7 +1,7 @@
 /** The sandbox of a person's shell: the open one of the task's agent, or else a new one for the same workspace. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { longestShellMs } from '#domain/task/shells.ts'
-import { relayVariables } from '../egress/sandboxEgress.ts'
+import { relayVariables, withNetwork } from '../egress/sandboxEgress.ts'
 import { commandLimits } from '../execution/runLimits.ts'
 import { withCommandHome } from '../execution/sandboxCommand.ts'
 import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
@@ -29,11 +29,11 @@ export async function shellSandbox(
     return {
       process: ofAgent,
       isShared: true,
-      // Without a sandbox, there is no relay.
-      env: {
-        ...Object.fromEntries(envs.variables.map(({ name, value }) => [name, value])),
-        ...('kind' in deps.sandbox && deps.sandbox.kind === 'none' ? {} : relayVariables()),
-      },
+      env: withNetwork(
+        Object.fromEntries(envs.variables.map(({ name, value }) => [name, value])),
+        // Without a sandbox, there is no relay.
+        'kind' in deps.sandbox && deps.sandbox.kind === 'none' ? {} : relayVariables(),
+      ),
       close: async () => undefined,
     }
   // While this holds the lock, nobody else removes or replaces the workspace.
