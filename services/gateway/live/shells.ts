@@ -42,10 +42,11 @@ export function serveShells(socket: LiveSocket, services: ShellServices): () => 
   const joined = new Map<string, string>()
   let turn: Promise<void> = Promise.resolve()
   let waiting = 0
+  let isSignedOut = false
   function serialized(work: () => Promise<void>): void {
     waiting += 1
     if (waiting > maxWaiting) return void socket.disconnect(true)
-    turn = turn.then(work).finally(() => (waiting -= 1))
+    turn = turn.then(() => (isSignedOut ? undefined : work())).finally(() => (waiting -= 1))
   }
   function use<S extends z.ZodType<UseInput>>(
     schema: S,
@@ -74,6 +75,7 @@ export function serveShells(socket: LiveSocket, services: ShellServices): () => 
     serialized(async () => {
       const opening = await opened(services, userId, [taskId, size])
       if (opening.opened) joined.set(taskId, opening.shellId)
+      if (isSignedOut) closeAll()
       if (typeof answer === 'function') answer(opening)
     })
   })
@@ -87,9 +89,11 @@ export function serveShells(socket: LiveSocket, services: ShellServices): () => 
     use(ResizeShell, args, async ([, , size]) => ({ kind: 'resize', size })),
   )
   socket.on('shell_close', (...args) => use(CloseShell, args, async () => ({ kind: 'close' })))
-  return () => {
+  function closeAll(): void {
+    isSignedOut = true
     for (const one of joined) void used(one, async () => ({ kind: 'close' }))
   }
+  return closeAll
 }
 
 async function opened(

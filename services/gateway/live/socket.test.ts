@@ -228,10 +228,11 @@ describe('a shell', () => {
   const ask = (client: Socket<ServerEvents, ClientEvents>, ...words: readonly unknown[]) =>
     new Promise<unknown>((resolve) => Reflect.apply(client.emit, client, [...words, resolve]))
   /** What reaches the runner. */
-  function shellsOfRunner(): unknown[] {
+  function shellsOfRunner(ready: Promise<void> = Promise.resolve()): unknown[] {
     const reached: unknown[] = []
     rpc.handle('openShell', async ({ taskId: id }) => {
       reached.push('open')
+      await ready
       if (id === taskId(2))
         return {
           kind: 'refused',
@@ -300,6 +301,19 @@ describe('a shell', () => {
     viewer?.sessionEnded('session-1')
     await vi.waitFor(() => expect(reached).toEqual(['open', 'close']))
     await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  // Attacks shell: a shell is asked for just before the person signs out.
+  test('that is being opened when the person signs out is closed too', async () => {
+    let release: () => void = () => undefined
+    const reached = shellsOfRunner(new Promise((resolve) => (release = resolve)))
+    const client = await connect()
+    const [viewer] = followers
+    client.emit('shell_open', taskId(1), size, () => undefined)
+    await vi.waitFor(() => expect(reached).toEqual(['open']))
+    viewer?.sessionEnded('session-1')
+    release()
+    await vi.waitFor(() => expect(reached).toEqual(['open', 'close']))
   })
 
   test('is left open when only the connection is lost', async () => {
