@@ -56,7 +56,7 @@ function openShell({ mostBytes = 1_000_000, append }: Given = {}) {
   const text = () => events.map(({ content }) => content.text).join('')
   const ends = () =>
     events.flatMap(({ data }) => ('ended' in data && data.ended !== null ? [data.ended] : []))
-  return { shell, stdin, stdout, endBy, kill, sizes, events, text, ends }
+  return { shell, stdin, stdout, settle, endBy, kill, sizes, events, text, ends }
 }
 interface Given {
   readonly mostBytes?: number
@@ -168,6 +168,17 @@ test('it has the first reason for its end, and takes no more input', async () =>
   shell.end('closed')
   shell.end('stopped')
   expect(shell.isOver()).toBe(true)
+  await shell.ended
+  expect(ends()).toEqual(['closed'])
+})
+
+// Attacks shell: an agent holds the output of a shell open, so that the shell never ends.
+test('a shell that is closed ends, though another process holds its output open', async () => {
+  const { shell, stdout, settle, kill, ends } = openShell()
+  kill.mockImplementation(() => settle({ code: null, reason: 'killed' }))
+  stdout.write('held')
+  shell.end('closed')
+  await vi.advanceTimersByTimeAsync(2_000)
   await shell.ended
   expect(ends()).toEqual(['closed'])
 })

@@ -1,9 +1,10 @@
 /** Records what a shell prints. Ends the shell when its time is over, or no more output may be recorded. */
+import type { Readable } from 'node:stream'
 import type { Logger } from '#platform/log.ts'
 import { idleShellMs, longestShellMs, shellEndSentences, type ShellEnd } from '#domain/task/shells.ts'
 import { ShellOutputRecorded } from '#domain/task/terminalEvents.ts'
 import { eventOverhead } from '../execution/recording/boundedRecording.ts'
-import { recordOutput } from '../execution/recording/outputRecorder.ts'
+import { recordOutput, type TypedOutputRecorder } from '../execution/recording/outputRecorder.ts'
 import type { RecordingAllowance } from '../execution/recording/recordingAllowance.ts'
 import type { TerminalWriters } from '../execution/recording/terminalWriters.ts'
 import type { Redaction } from '../redaction/redaction.ts'
@@ -30,6 +31,9 @@ interface ShellRecording {
 /** How long output that may begin a secret is held back when nothing follows. */
 const revealMs = 20
 
+/** How long the remaining output of a closed shell is read. A process outside of the shell may hold that output open. */
+const heldOpenMs = 1_000
+
 /** The last event of a shell's output. */
 export function endOfShell(shellId: string, size: TerminalSize, ended: ShellEnd) {
   const text = `\r\n[${shellEndSentences[ended]}]\r\n`
@@ -47,6 +51,7 @@ export function recordShell(
   const end = (reason: ShellEnd): void => {
     why ??= reason
     program.kill()
+    void program.exited.then(() => setTimeout(() => program.stdout.destroy(), heldOpenMs).unref())
   }
   const output = recordOutput({
     redaction,
@@ -65,22 +70,12 @@ export function recordShell(
   })
   const tooLong = setTimeout(end, longestShellMs, 'too_long')
   const idle = setTimeout(end, idleShellMs, 'idle')
-  async function record(): Promise<void> {
-    let revealing: NodeJS.Timeout | undefined
-    try {
-      for await (const chunk of program.stdout) {
-        clearTimeout(revealing)
-        await output.write(Buffer.from(chunk))
-        revealing = setTimeout(() => void output.reveal().catch(() => undefined), revealMs)
-      }
-    } finally {
-      clearTimeout(revealing)
-    }
-  }
   async function untilEnd(): Promise<void> {
     try {
       program.stderr.resume()
-      await record()
+      await record(program.stdout, output).catch((fault: unknown) => {
+        if (why === undefined) throw fault
+      })
       const { reason } = await program.exited
       isOver = true
       await output.end()
@@ -115,6 +110,20 @@ export function recordShell(
       program.resize(next)
     },
     ended: untilEnd(),
+  }
+}
+
+/** Records a stream to its end. */
+async function record(stdout: Readable, output: TypedOutputRecorder): Promise<void> {
+  let revealing: NodeJS.Timeout | undefined
+  try {
+    for await (const chunk of stdout) {
+      clearTimeout(revealing)
+      await output.write(Buffer.from(chunk))
+      revealing = setTimeout(() => void output.reveal().catch(() => undefined), revealMs)
+    }
+  } finally {
+    clearTimeout(revealing)
   }
 }
 
