@@ -262,6 +262,7 @@ function workspaceDeps(
   const { path } = config
   const treeGitFor = (workspace: Workspace): Git => ('missing' in sandbox ? git : sandbox.gitFor(workspace))
   return {
+    isAlone: isAlone(config),
     noreplyDomain: noreplyDomainOf(config),
     originNotes: config.originNotes,
     publicAddress: knownAddressForCodeHost(config),

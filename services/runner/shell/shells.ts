@@ -44,7 +44,7 @@ export function openShells(deps: ShellDeps): Shells {
   }
   return {
     async open({ taskId, size }) {
-      if (!(await deps.workspaces.has(taskId))) return undefined
+      if (!(await deps.workspaces.has(taskId)) || (await isElsewhere(deps, taskId))) return undefined
       await lostEndsRecorded
       const before = await shells.get(taskId)?.catch(() => undefined)
       if (before?.isOver() === true) await before.ended
@@ -126,11 +126,20 @@ async function openShell(deps: ShellDeps, taskId: string, size: TerminalSize): P
   }
 }
 
+/** Whether another runner ran the task last. That runner has the present workspace, and a run of it must not be evicted from the terminal. */
+async function isElsewhere({ commands, runnerId, isAlone }: ShellDeps, taskId: string): Promise<boolean> {
+  if (isAlone) return false
+  const { state } = await commands.load(decider, taskStream(taskId))
+  return state.kind === 'task' && state.lastRunnerId !== null && state.lastRunnerId !== runnerId
+}
+
 /** Records the end of the shells that were open when an earlier process was killed. */
-async function recordLostEnds({ root, terminals, logger }: ShellDeps): Promise<void> {
+async function recordLostEnds(deps: ShellDeps): Promise<void> {
+  const { root, terminals, logger } = deps
   for (const { taskId, shellId, size } of await markedShells(root))
     try {
-      await terminals.append(taskId, endOfShell(shellId, size, 'stopped'))
+      if (!(await isElsewhere(deps, taskId)))
+        await terminals.append(taskId, endOfShell(shellId, size, 'stopped'))
       terminals.forget(taskId)
       await unmarkShell(root, taskId)
     } catch (fault) {

@@ -1,9 +1,11 @@
 /** Three runners at the same time: when one is killed or frozen in the middle of a run, another takes over. */
 import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.schema.ts'
 import { createPullRequest, executeTask, getTaskDiff, retryTask } from '#domain/api/tasks.schema.ts'
+import { getTaskHistory } from '#domain/api/history.schema.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { createGate } from '../../standins/messagesApi.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
@@ -127,6 +129,37 @@ describe.skipIf('missing' in mongo)('runners', () => {
     const printed = live.of('command_output').map(({ output }) => output)
     expect(printed.join('')).toContain('more')
     await product.of.runner[owner ?? -1]?.start()
+    live.close()
+  })
+
+  // Attacks shell: a runner that has an outdated workspace opens a shell there, or writes into the terminal of a run.
+  test('a shell is where the task ran last, and the runner that had one before leaves the run there alone', async () => {
+    const { ada, product } = scene
+    const { id } = await readyTask(scene)
+    const params = { taskId: id }
+    const live = await watching(ada, id)
+    const taskFolder = (index: number) =>
+      join(product.folderOf('runner', index), 'data', 'runner', 'tasks', id)
+    const owner = runners.find((index) => existsSync(taskFolder(index))) ?? -1
+    expect(await live.openShell(id)).toMatchObject({ opened: true })
+    const marker = join(taskFolder(owner), 'shell.json')
+    expect(existsSync(marker)).toBe(true)
+    await product.of.runner[owner]?.kill9()
+    const command = 'touch begun; until [ -e go ]; do sleep 0.1; done; echo gone-on'
+    await ada.ask(executeTask, { params, body: { command } })
+    const begunAt = () => runners.map(taskFolder).find((folder) => existsSync(join(folder, 'tree/begun')))
+    await eventually('another one runs it', () => begunAt() !== undefined, 90_000)
+    await product.of.runner[owner]?.start()
+    await eventually('the shell that was lost is forgotten', () => !existsSync(marker))
+    await writeFile(join(begunAt() ?? '', 'tree/go'), '')
+    await live.until('its end', ({ name }) => name === 'command_completed' || name === 'command_failed')
+    expect(live.of('command_completed')).toMatchObject([{ exitCode: 0 }])
+    const opening = await live.openShell(id)
+    if (!opening.opened) throw new Error(opening.error)
+    await live.type(id, opening.shellId, 'ls\r')
+    await live.until('the files', ({ payload }) => JSON.stringify(payload).includes('begun'))
+    const { items } = await ada.ask(getTaskHistory, { params, query: {} })
+    expect(items.filter((item) => item.kind === 'event' && item.event.type === 'ShellOpened')).toHaveLength(2)
     live.close()
   })
 
