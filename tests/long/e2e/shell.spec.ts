@@ -71,6 +71,7 @@ test('vim in a shell: resized, seen again after a reload, and replayed as it was
   await page.reload()
   await open()
   await expect(rows).toContainText('written in vim')
+  await expect(page.getByText("In the agent's sandbox")).toBeVisible()
   await shell.getByRole('textbox').focus()
   await type(':wq\n')
   // Only then vim reads nothing any more.
