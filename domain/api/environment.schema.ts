@@ -18,7 +18,7 @@ const environment = {
   bytes: z.int().nullable(),
   /** Why the last setup left no environment, as a sentence; `null` unless `state` is `failed`. */
   reason: z.string().nullable(),
-  /** Whether tasks use an earlier environment, although the last setup failed. */
+  /** Whether the last setup failed, but tasks use an earlier environment. */
   usesEarlier: z.boolean(),
   /** Some of the lock files whose changes started the last setup; `null` if a task or person started it. */
   changed: z.array(z.string()).nullable(),

@@ -5,7 +5,8 @@ import { executionId, taskId } from '../../tests/domain/ids.ts'
 import { TaskUpdated } from '../task/events.ts'
 import { TerminalOutputRecorded } from '../task/terminalEvents.ts'
 import { terminalItemOf, type HistoryItem, type TaskEventItem, type TerminalItem } from './item.ts'
-import { indexOfMoment, merged, momentAfter, momentOf, sinceEvent, withNewer } from './order.ts'
+import { indexOfMoment, momentAfter, momentOf, sinceEvent } from './moments.ts'
+import { merged, withNewer } from './order.ts'
 
 const event = (revision: number): TaskEventItem => ({
   kind: 'event',

@@ -1,4 +1,4 @@
-/** The events of a project. */
+/** The events of a project: its repository, settings, secrets, environment and issues. */
 import { z } from 'zod'
 import { keyProviders } from '../agentKeys.ts'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'

@@ -1,7 +1,7 @@
 /** A task's history from the log: both streams in one order, in pages, as far as it can be read. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HistoryItem } from '#domain/history/item.ts'
-import { momentOf } from '#domain/history/order.ts'
+import { momentOf } from '#domain/history/moments.ts'
 import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
 import { MessageTextRecorded, TerminalOutputRecorded } from '#domain/task/terminalEvents.ts'

@@ -20,7 +20,7 @@ import { changedLocks, fetchedKeys, lastUse } from './environment/changedLocks.t
 import { openRebuilds, type RebuildPorts, type Rebuilds } from './environment/rebuild.ts'
 import { setUpNewWorkspace } from './environment/setUpNewWorkspace.ts'
 import { runExecution } from './execution/execution.ts'
-import { settingsOf } from './execution/projectSecrets.ts'
+import { settingsOf } from './execution/taskSecrets.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import { terminalWriters } from './execution/recording/terminalWriters.ts'

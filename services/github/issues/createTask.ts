@@ -70,7 +70,7 @@ export async function createTask(
   const { issueId, number, url, author, commentId, textHash } = words
   if (hashOf(text) !== textHash) return settle(deps, of.id, taskId, 'changed')
   const admit: Admit<TaskEvent> = async (events) => {
-    // Checks the rule at the last moment, since it may have been switched off during the reading.
+    // Checks the rule again, since it may have been switched off after the issue was accepted.
     if (!(await isWanted(deps, of.id, taken))) throw new Unwanted()
     return events.some(({ type }) => type === 'ExecutionRequested')
       ? deps.admission.admit(of.owner)

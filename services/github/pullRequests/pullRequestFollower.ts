@@ -28,7 +28,7 @@ export type FollowerEngines = ReactorEngines &
     readonly feedback: FeedbackReader
   }
 
-/** The intervals of following pull requests, in milliseconds. */
+/** The waits before pull requests are read, in milliseconds. */
 export interface FollowerTimes {
   /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number

@@ -1,4 +1,4 @@
-/** Derives jobs from events of tasks and projects. Has no side effects. */
+/** Derives jobs from tasks' open work and from deletions. Has no side effects. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'

@@ -1,4 +1,4 @@
-/** Decides which hosts a sandbox may reach. */
+/** Decides which hosts a sandbox may reach, and which hosts we may reach for a remote MCP server. */
 import { isIP } from 'node:net'
 import { isLoopback, leadsBack, reachOf } from '#platform/http/addressReach.ts'
 

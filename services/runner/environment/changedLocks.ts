@@ -2,7 +2,7 @@
 import { projectsView } from '#domain/views/projects.ts'
 import type { RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import { settingsOf, valuesOf } from '../execution/projectSecrets.ts'
+import { settingsOf, valuesOf } from '../execution/taskSecrets.ts'
 import { mirrored, reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { commitOf, endedWell, type Git } from '../workspace/git/git.ts'
 import { keysAt } from './environment.ts'

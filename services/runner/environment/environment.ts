@@ -34,7 +34,7 @@ export interface Environment {
   /** The commit that the workspace began at. */
   readonly commit: string
   readonly key: EnvironmentKey
-  /** The keys of environments that may be used, the preferred one first: of the workspace's own branch, then of the default branch. */
+  /** The keys of environments that may be used, preferred first: of the workspace's base branch, then of the default branch. */
   readonly usable: readonly EnvironmentKey[]
   readonly isDefaultBranch: boolean
   /** Whether nothing has run in the workspace yet apart from a setup, and nothing was restored into it. */

@@ -1,6 +1,6 @@
 /** Keeps what a setup leaves in a workspace and in its home, for the tasks that follow. */
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import { valuesOf } from '../execution/projectSecrets.ts'
+import { valuesOf } from '../execution/taskSecrets.ts'
 import type { CommandRun } from '../execution/sandboxCommand.ts'
 import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'

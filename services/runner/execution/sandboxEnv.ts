@@ -8,7 +8,7 @@ import { withNetwork, type SandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { serversOfRun, type ServersOfRun } from '../mcp/runServers.ts'
-import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
+import { settingsOf, type ProjectSecret } from './taskSecrets.ts'
 
 /**
  * The variables, secrets and network of a sandbox. The network is opened when the sandbox starts, and closed when it ends, perhaps many turns later.

@@ -25,10 +25,7 @@ interface Published {
 /** The longest time that a pull request waits for the notes. */
 const notesTimeoutMs = 20_000
 
-/**
- * How many of the task's newest commits get a note at most. Commits of earlier publications are among them, because the host may have been
- * unavailable then.
- */
+/** How many of the branch's newest commits are examined. Those of earlier publications are included, since their notes may not have reached the host. */
 const maxCommits = 20
 
 /**

@@ -18,7 +18,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { openProgramVersions } from '../detected/programVersions.ts'
-import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
+import { ownSecrets, settingsOf, valuesOf } from '../execution/taskSecrets.ts'
 import { redactChanges } from '../execution/recording/changesReport.ts'
 import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
@@ -134,7 +134,7 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
   }
 }
 
-/** Leaves a call to other runners if this one does not have the task's workspace. */
+/** Answers a call only if this runner has the task's workspace. */
 function ofOwnWorkspace<
   Deps extends Pick<WorkspaceDeps, 'workspaces'>,
   Request extends { readonly taskId: string },

@@ -9,7 +9,7 @@ import { readChanges, type Changes, type ReadChangesRequest } from '../../worksp
 import type { Git } from '../../workspace/git/git.ts'
 import type { Workspace, WorkspaceGit } from '../../workspace/workspace.ts'
 import type { Reporter } from './reporter.ts'
-import { withoutSecrets } from '../projectSecrets.ts'
+import { withoutSecrets } from '../taskSecrets.ts'
 
 export interface ChangesReport {
   /** From now on, removes these secrets too from branch names and diffs. */

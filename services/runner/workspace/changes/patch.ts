@@ -48,7 +48,7 @@ export function readDiff(limits: DiffLimits): DiffReader {
       const found = sections.end()
       let next = 0
       const files = summary.changes.map((change): FileDiff => {
-        // A file that changed back while git ran has no section; a file that changed its kind has two.
+        // A file that changed back while git ran has no section; a file that changed its type has two.
         const title = sectionTitle(change.previousPath ?? change.path, change.path)
         const isNext = (at: number): boolean => found[at]?.title.equals(title) ?? false
         const first = next
@@ -196,7 +196,7 @@ function readSections({ fileBytes, totalBytes }: DiffLimits) {
       const sure = Math.max(start, bytes.length - sectionMark.length + 1)
       add(bytes.subarray(start, sure))
       carry = Buffer.from(bytes.subarray(sure))
-      // A file that changed its kind has two sections.
+      // A file that changed its type has two sections.
       return kept >= totalBytes || sections.length >= 2 * maxFiles ? 'enough' : 'more'
     },
     end(): readonly Section[] {

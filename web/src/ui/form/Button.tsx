@@ -120,7 +120,7 @@ export function ButtonLink({
  * `primary` is for the one main button of a view. `danger` is plain with a red word; `danger-filled` is only for dialogs that ask for confirmation.
  */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
-/** `small` is 28 px high, `normal` and `touch` 32, `large` 40. Below 768 px, `touch` and `large` are 44 px high, and `small` takes clicks on 44. */
+/** `small` is 28 px high, `normal` and `touch` 32, `large` 40. Below 768 px, `touch` and `large` are 44 px high, and so is the clickable area of `small`. */
 type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {
@@ -132,9 +132,9 @@ const kinds: Record<ButtonKind, string> = {
   'danger-filled': 'border-bad bg-bad text-panel hover:brightness-110 active:brightness-95',
 }
 const sizes: Record<ButtonSize, string> = {
-  // Below 768 px, touches up to 8 px above and below the button count as well.
+  // Below 768 px, 8 px above and below the button can be clicked as well; the distance is counted from inside the border.
   small:
-    'h-7 px-2.5 text-ui [&:not(.absolute)]:relative max-md:before:absolute max-md:before:-inset-y-2 max-md:before:inset-x-0',
+    'h-7 px-2.5 text-ui [&:not(.absolute)]:relative max-md:before:absolute max-md:before:-inset-y-2.25 max-md:before:inset-x-0',
   normal: 'h-8 px-3 text-ui',
   large: 'h-11 px-4 text-body md:h-10',
   touch: 'h-11 px-3 text-ui md:h-8',

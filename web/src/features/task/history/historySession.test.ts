@@ -3,7 +3,7 @@
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { HistoryItem, TerminalItem } from '#domain/history/item.ts'
-import { momentOf } from '#domain/history/order.ts'
+import { momentOf } from '#domain/history/moments.ts'
 import { squeezedMs } from '#domain/history/timeAxis.ts'
 import { executionId, taskId } from '../../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../../tests/domain/recorded.ts'

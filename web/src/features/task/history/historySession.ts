@@ -5,7 +5,7 @@
 import type { Store } from '@reduxjs/toolkit'
 import { isErased, recordedAt } from '#domain/history/item.ts'
 import { markersOf, type Marker } from '#domain/history/markers.ts'
-import { indexOfMoment, momentAfter, momentOf, sinceEvent } from '#domain/history/order.ts'
+import { indexOfMoment, momentAfter, momentOf, sinceEvent } from '#domain/history/moments.ts'
 import { withOutput } from '#domain/history/output.ts'
 import type { Names } from '#domain/history/eventRows.ts'
 import { indexAt, positionAfter, timeAt, timeAxisOf, type TimeAxis } from '#domain/history/timeAxis.ts'
