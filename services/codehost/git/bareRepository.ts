@@ -177,8 +177,9 @@ function diffCalls(
         slow,
       )
       const [tree = '', ...names] = result.stdout.toString('utf8').split('\0').filter(Boolean)
+      // Only a list of conflicts can be so long that it is cut.
+      if (result.code === 1 || result.truncated) return { kind: 'conflict', conflicts: [...new Set(names)] }
       if (result.code === 0) return { kind: 'clean', tree }
-      if (result.code === 1) return { kind: 'conflict', conflicts: [...new Set(names)] }
       if (/unrelated histories/.test(result.stderr)) return { kind: 'conflict', conflicts: [] }
       throw new GitFault(`git merge-tree failed (it needs git 2.38 or later): ${result.stderr.trim()}`)
     },
