@@ -64,7 +64,7 @@ export interface HostFailedCheck {
 }
 
 export interface HostLog {
-  /** The end of the log, from the step that failed. Its length is limited in characters. */
+  /** The end of the log, from the step that failed, in at most 65,536 UTF-16 code units. */
   readonly text: string
   readonly isCut: boolean
 }
@@ -114,7 +114,7 @@ export interface CodeHostFeedback {
     number: number,
     comment: { readonly threadId: string | null; readonly body: string },
   ): Promise<string>
-  /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
+  /** Replaces the text of a comment on an issue or on a pull request as a whole. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /**
    * Resolves the threads of a pull request that begin with one of the comments in `threadIds`. Returns how many such threads there are, including
