@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import type { Db } from 'mongodb'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -183,6 +183,22 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
     for (const write of writes) await expect(mongo.ask(write)).rejects.toThrow(EngineUnavailable)
     await mongo.close()
     await gate.shut()
+  })
+
+  test('an engine is taken up again after connections that broke right before a command was written', async () => {
+    const mongo = await open()
+    const find = () => mongo.ask((db) => db.collection('things').findOne({ _id: { $exists: true } }))
+    await find()
+    const write = Socket.prototype.write
+    const breaking = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...sent) {
+      if (Buffer.from(sent[0]).includes('things')) this.destroy()
+      return Reflect.apply(write, this, sent)
+    })
+    // The driver waits for ever in each of these calls, and keeps its connection, of which there are sixteen.
+    const ends = await Promise.allSettled(Array.from({ length: 16 }, find))
+    breaking.mockRestore()
+    expect(ends.filter(({ status }) => status === 'rejected')).toHaveLength(16)
+    await find()
   })
 
   test('closing does not wait for an engine that hangs, and what is asked afterwards is unavailable', async () => {

@@ -51,34 +51,48 @@ const betweenAttemptsMs = 500
  */
 export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const { url, onWaiting, signal, timeoutMs = usualMs } = options
-  const client = clientOf(url, timeoutMs)
+  let client = clientOf(url, timeoutMs)
   const name = `MongoDB at ${placeOf(client)}`
-  const db = client.db(options.database ?? databaseOf(url), {
-    // An acknowledged write must survive the loss of any one server, because the projector does not repeat what was applied.
-    writeConcern: { w: 'majority', journal: true },
-    // Overrides an option in the address, because a secondary could return old data.
-    readPreference: 'primary',
-    // Leaves out fields without a value, as JSON does; bytes are read as a Buffer.
-    ignoreUndefined: true,
-    promoteBuffers: true,
-  })
+  const database = () =>
+    client.db(options.database ?? databaseOf(url), {
+      // An acknowledged write must survive the loss of any one server, because the projector does not repeat what was applied.
+      writeConcern: { w: 'majority', journal: true },
+      // Overrides an option in the address, because a secondary could return old data.
+      readPreference: 'primary',
+      // Leaves out fields without a value, as JSON does; bytes are read as a Buffer.
+      ignoreUndefined: true,
+      promoteBuffers: true,
+    })
   try {
     await connected(client, { name, onWaiting, signal }, async () => {
       await client.connect()
       // Unlike connecting, this query needs permissions, so it shows whether the user has them.
-      await within(timeoutMs, db.collection('checkpoints').findOne(), () => new Late(timeoutMs))
+      await within(timeoutMs, database().collection('checkpoints').findOne(), () => new Late(timeoutMs))
     })
   } catch (fault) {
     await closeClient(client)
     throw fault
   }
   let closed = false
+  let lateCalls = 0
+  /**
+   * The driver never ends a call whose connection breaks right before its command is written, and so never gives that connection back. A client is
+   * replaced before all of its connections can be lost in this way.
+   */
+  const countLate = () => {
+    lateCalls += 1
+    if (lateCalls < maxConnections) return
+    lateCalls = 0
+    void closeClient(client)
+    client = clientOf(url, timeoutMs)
+  }
 
   const ask: Mongo['ask'] = async (work, withinMs = timeoutMs) => {
     if (closed) throw new EngineUnavailable(name)
     try {
-      return await within(withinMs, work(db), () => new Late(withinMs))
+      return await within(withinMs, work(database()), () => new Late(withinMs))
     } catch (fault) {
+      if (fault instanceof Late && !closed) countLate()
       // For a connection that was closed during a call, the driver has many different errors.
       throw closed ? new EngineUnavailable(name) : named(name, fault)
     }
