@@ -128,6 +128,8 @@ export async function soak(options: Soak): Promise<Soaked> {
   }
   await mkdir(dirname(options.svg), { recursive: true })
   await writeFile(options.svg, drawing(soaked, minutes))
+  const { stdout, stderr } = product.logs
+  if (soaked.wrong.length > 0) await writeFile(`${options.svg}.log`, `${stdout}\n${stderr}`)
   return soaked
 }
 
