@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, Socket } from 'node:net'
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from 'mongodb'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openGridFsBlobs } from '#platform/blobs/gridFs.ts'
@@ -164,6 +165,20 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
     await expect(store.checkpoint('p')).rejects.toThrow(EngineUnavailable)
     await gate.open()
     await vi.waitFor(() => store.checkpoint('p'))
+  })
+
+  test('a call that is under way when late calls have the client replaced is unavailable', async () => {
+    const mongo = await open()
+    const find = () => mongo.ask((db) => db.collection('things').findOne())
+    await find()
+    gate.hold()
+    const calls = Array.from({ length: 15 }, find)
+    const later = pause(1_000).then(find)
+    const ends = await Promise.allSettled([...calls, find(), later])
+    const unavailable: unknown = expect.objectContaining({ reason: expect.any(EngineUnavailable) })
+    expect(ends).toEqual(Array.from({ length: 17 }, () => unavailable))
+    await gate.open()
+    await vi.waitFor(find)
   })
 
   test('an engine that breaks the connection in the middle of a large write is unavailable', async () => {

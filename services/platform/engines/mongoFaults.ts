@@ -7,6 +7,7 @@ import {
   MongoClientClosedError,
   MongoCompatibilityError,
   MongoError,
+  MongoExpiredSessionError,
   MongoNetworkError,
   MongoNotConnectedError,
   MongoServerClosedError,
@@ -113,6 +114,7 @@ function isAway(fault: unknown): fault is MongoError {
     fault instanceof MongoServerSelectionError ||
     fault instanceof MongoNotConnectedError ||
     fault instanceof MongoClientClosedError ||
+    fault instanceof MongoExpiredSessionError ||
     fault instanceof MongoServerClosedError ||
     fault instanceof MongoTopologyClosedError ||
     fault instanceof MongoWriteConcernError ||
