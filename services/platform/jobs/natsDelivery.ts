@@ -40,10 +40,11 @@ export const maxReasonLength = 10_000
 
 /**
  * The command that sets a lease: NATS delivers the message again after `ms` milliseconds, or at once for 0, and a later command replaces this one.
- * The consumer's own ack wait is the same for all workers, but each worker has its own lease.
+ * The consumer's own ack wait is the same for all workers, but each worker has its own lease. The delay is a whole number of nanoseconds, because
+ * NATS delivers the message at once when it cannot read the delay.
  */
 export function leaseFor(ms: number): string {
-  return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'
+  return ms > 0 ? `-NAK ${JSON.stringify({ delay: Math.ceil(nanos(ms)) })}` : '-NAK'
 }
 
 export function deliveryOf(
