@@ -629,6 +629,30 @@ describe('a viewer', () => {
     expect(viewer.heard.length).toBeLessThan(4_000)
   })
 
+  test('costs few events of a long history when it missed only the last', async () => {
+    const fake = fakeEngines(atOnce)
+    fake.append(taskStream(task1), created())
+    for (const [stream, event] of eventsOf({ kind: 'command', chunks: 900, outcome: 'completed' }, 1))
+      fake.append(stream, event)
+    let read = 0
+    const log: EventLog = {
+      ...fake.log,
+      readBackwards: async (...asked) => {
+        const events = await fake.log.readBackwards(...asked)
+        read += events.length
+        return events
+      },
+    }
+    const feed = await startFeed({ ...fake, log })
+    const viewer = listener()
+    await fake.deliver(1_000)
+    const last = fake.events.findLast(({ stream }) => stream === terminalStream(task1))?.position
+    const before = fake.events.findLast(({ position }) => last && comparePositions(position, last) < 0)
+    await feed.join(task1, viewer, before?.position ?? null)
+    expect(outputs(viewer.heard)).toEqual([last])
+    expect(read).toBeLessThan(100)
+  })
+
   describe('whose history takes its time', () => {
     /** A feed whose reads of history wait until `letGo` is called, and a viewer `live` who has joined without a cursor. */
     async function slowHistory() {

@@ -10,7 +10,8 @@ import type { Documents } from '#platform/reads/documents.ts'
 import { contextOf } from './eventContext.ts'
 import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages.ts'
 
-const page = 500
+/** Most viewers missed only a few events, so the pages that are read grow from few events to many. */
+const [firstPage, largestPage] = [32, 512]
 /**
  * The messages of all missed events are sent at once, so they must fit into the buffer of a socket. One event becomes at most four messages, which
  * contain its text at most twice.
@@ -37,8 +38,8 @@ export async function missedEvents(
   let characters = 0
   for (const stream of [taskStream(taskId), terminalStream(taskId)]) {
     let from: number | 'end' = 'end'
-    reading: for (;;) {
-      const found = await log.readBackwards(stream, from, page, upTo ?? undefined)
+    reading: for (let limit = firstPage; ; limit = Math.min(limit * 4, largestPage)) {
+      const found = await log.readBackwards(stream, from, limit, upTo ?? undefined)
       for (const event of found) {
         if (receivedOf(event.position, last) === Infinity) break reading
         // Events after `upTo` arrive through the subscription.
