@@ -16,10 +16,16 @@ const callTimeoutMs = 20_000
 const author = { name: 'Flightdeck', email: 'seals@flightdeck.dev' }
 
 export function gitPlace(options: GitPlaceOptions): SecondPlace {
-  return { name: 'the git repository of seals', put: (seal, log) => put(options, seal, log) }
+  return {
+    name: 'the git repository of seals',
+    put: (seal, log, signal) => put({ ...options, signal }, seal, log),
+  }
 }
 
-async function put(options: GitPlaceOptions, seal: OutsideSeal, log: SealedLogView): Promise<Placed> {
+/** Options of one transfer, which `signal` aborts. */
+type Transfer = GitPlaceOptions & { readonly signal: AbortSignal }
+
+async function put(options: Transfer, seal: OutsideSeal, log: SealedLogView): Promise<Placed> {
   const branch = `refs/heads/seals-${log.identity.logId}`
   await git(options, ['init', '--quiet', '--bare', options.folder])
   const tip = await fetchTip(options, branch)
@@ -38,7 +44,7 @@ async function put(options: GitPlaceOptions, seal: OutsideSeal, log: SealedLogVi
 const sizeOf = (note: string) => parseCheckpoint(parseNote(note)?.text ?? '')?.size
 
 /** Fetches the newest commit of the remote branch; `undefined` when the branch does not exist. */
-async function fetchTip(options: GitPlaceOptions, branch: string): Promise<string | undefined> {
+async function fetchTip(options: Transfer, branch: string): Promise<string | undefined> {
   const listed = await git(options, ['ls-remote', '--', options.repository, branch])
   const [tip = ''] = listed.split(/\s/)
   if (tip === '') return undefined
@@ -47,7 +53,7 @@ async function fetchTip(options: GitPlaceOptions, branch: string): Promise<strin
 }
 
 async function commitOf(
-  options: GitPlaceOptions,
+  options: Transfer,
   { checkpoint, heads, at, revision }: OutsideSeal,
   parent: string | undefined,
 ): Promise<string> {
@@ -61,7 +67,7 @@ async function commitOf(
 }
 
 async function git(
-  { folder, environment }: GitPlaceOptions,
+  { folder, environment, signal }: Transfer,
   args: readonly string[],
   input?: string,
 ): Promise<string> {
@@ -83,6 +89,7 @@ async function git(
       ...(input === undefined ? {} : { input }),
       timeoutMs: callTimeoutMs,
       maxOutputBytes: 1_000_000,
+      signal,
     },
   )
   if (finished.code === 0 && finished.endedBy === 'itself') return finished.stdout.toString('utf8')

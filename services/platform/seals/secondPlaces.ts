@@ -22,7 +22,7 @@ export type Placed =
 
 export interface SecondPlace {
   readonly name: string
-  /** Sends the seal to the place, which may already have it. Throws when the place cannot be reached, or when `signal` aborts. */
+  /** Sends the seal to the place, which may already have it. Throws when that fails, or when `signal` aborts. */
   put(seal: OutsideSeal, log: SealedLogView, signal: AbortSignal): Promise<Placed>
 }
 
@@ -53,10 +53,6 @@ export function secondPlaces(
   const running = new Map<SecondPlace, Promise<void>>()
   const stopping = new AbortController()
   const { signal } = stopping
-  const stopped = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  stopped.catch(() => undefined)
   const bring = async (place: SecondPlace, seal: OutsideSeal) => {
     try {
       const placed = await within(
