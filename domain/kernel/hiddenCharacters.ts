@@ -5,9 +5,12 @@ export type ShownPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'hidden'; readonly codePoint: string }
 
-/** Joiners are part of words in many scripts and of emoji, so they count as hidden only between ASCII characters. */
+/**
+ * All characters that Unicode says to show nothing for. Joiners are part of words in many scripts and of emoji, so they count only between ASCII
+ * characters. A variation selector does not count after an emoji, an ideograph or a Mongolian letter, whose form it chooses.
+ */
 const hidden =
-  /[\u00AD\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]|[\u{E0000}-\u{E007F}]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])/gu
+  /(?![\u200C\u200D\p{Variation_Selector}])[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])|(?<![\p{Extended_Pictographic}\p{Ideographic}\p{Script=Mongolian}]|[#*0-9](?=\uFE0F\u20E3))\p{Variation_Selector}/gu
 
 export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
