@@ -45,7 +45,7 @@ interface DetectedProps extends DetectedPartProps {
 }
 
 function Detected({ detected, suggestions, ...part }: DetectedProps) {
-  // A host with a slash is a repository. Repositories are only suggested under Network, since allowing a repository lets agents read it.
+  // Leaves out repositories (hosts with a slash): all of a proposal is accepted at once, and agents could then read these repositories.
   const configured = detected.setupCommand === '' ? [] : suggestions.filter(({ host }) => !host.includes('/'))
   const hosts = [...detected.hosts, ...configured]
   const proposal = { ...detected, hosts: [...new Map(hosts.map((each) => [each.host, each])).values()] }

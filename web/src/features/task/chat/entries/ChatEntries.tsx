@@ -4,7 +4,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { dayLabel } from '../../../../ui/text/times.ts'
 import { useTaskNow } from '../../replayContext.ts'
 import { samePart, type ChatEntry } from '../chatTimeline.ts'
-import { PersonMessage } from './PersonMessage.tsx'
+import { MessageOutsideTurn } from './MessageOutsideTurn.tsx'
 import { OutgoingMessageEntry } from './OutgoingMessageEntry.tsx'
 import { TaskImages } from './MessagePictures.tsx'
 import { TimeContext } from './MessageHead.tsx'
@@ -103,7 +103,7 @@ const Entry = memo(
         wasSeen={keptOpen ? wasSeen : notSeen}
       />
     ) : (
-      <PersonMessage entry={entry} taskId={taskId} isUndone={isUndone} />
+      <MessageOutsideTurn entry={entry} taskId={taskId} isUndone={isUndone} />
     )
   },
   (a, b) =>

@@ -5,7 +5,7 @@ import { openPart } from '../../../../../../tests/client/page.tsx'
 import { messageOf } from '../../../../../../tests/client/samples.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { ReplayContext, type Replayed } from '../../replayContext.ts'
-import { PersonMessage } from './PersonMessage.tsx'
+import { MessageOutsideTurn } from './MessageOutsideTurn.tsx'
 
 /** A command that a person ran. */
 function command(over: Partial<MessageDocument>): MessageDocument {
@@ -29,7 +29,7 @@ test.each([
   (status, response, said) => {
     const message = command({ status, commandStatus: status, response })
     openPart(
-      <PersonMessage
+      <MessageOutsideTurn
         entry={{ kind: 'message', key: 'm', at: message.createdAt, message, grouped: false }}
         taskId={message.task}
       />,
@@ -56,7 +56,7 @@ test.each([
   const message = command({ status: 'completed' })
   openPart(
     <ReplayContext value={value}>
-      <PersonMessage
+      <MessageOutsideTurn
         entry={{ kind: 'message', key: 'm', at: message.createdAt, message, grouped: false }}
         taskId={message.task}
       />

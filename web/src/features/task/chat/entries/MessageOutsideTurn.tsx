@@ -12,13 +12,17 @@ import { MessagePictures } from './MessagePictures.tsx'
 import { MessageHead, MessageMenu } from './MessageHead.tsx'
 import { texts } from '../texts.ts'
 
-interface PersonMessageProps {
+interface MessageOutsideTurnProps {
   readonly entry: MessageEntry
   readonly taskId: string
   readonly isUndone?: boolean
 }
 
-export function PersonMessage({ entry: { message, grouped }, taskId, isUndone = false }: PersonMessageProps) {
+export function MessageOutsideTurn({
+  entry: { message, grouped },
+  taskId,
+  isUndone = false,
+}: MessageOutsideTurnProps) {
   const { data } = useMeQuery()
   const persons = isPersons(message)
   return (

@@ -9,7 +9,7 @@ import { texts as taskTexts } from '../../texts.ts'
 import { texts } from '../texts.ts'
 import { CommandBody, MessageBody } from './MessageBody.tsx'
 import { MessagePictures } from './MessagePictures.tsx'
-import { PersonMark, personName } from './PersonMessage.tsx'
+import { PersonMark, personName } from './MessageOutsideTurn.tsx'
 
 interface OutgoingMessageEntryProps {
   readonly sent: SentMessage
