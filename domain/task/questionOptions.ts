@@ -1,4 +1,4 @@
-/** The kinds of an agent's questions, and the options of plans, permissions and forms. The client imports this file, so it has no schema. */
+/** Kinds of questions, options of plans, permissions and forms, and labels of modes. No schemas, so that the client loads no zod. */
 import type { agentModes } from '../agents/capabilities.ts'
 
 /** `question` has options or free text, `plan` asks for approval, `permission` asks to use a tool, and `form` asks for values for an MCP server. */

@@ -16,7 +16,7 @@ export type PullRequestAction =
   | 'labeled'
   | 'unlabeled'
 
-/** An event. `kind` and `action` have GitHub's names. */
+/** The values of `kind` and `action` are GitHub's. */
 export type HostEvent =
   | {
       readonly kind: 'pull_request'

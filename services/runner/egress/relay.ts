@@ -1,6 +1,6 @@
 /**
- * The relay. A sandbox has no network, so its programs connect to a port of its own loopback. A small script, the relay, passes the data on to the
- * socket of the proxy. The script runs beside the command, and ends with the sandbox.
+ * A sandbox has no network, so its programs connect to ports of its own loopback. A small script, the relay, passes the data on to the socket of the
+ * proxy or of the key broker. It runs beside the command, and ends with it.
  */
 
 /** The port on which the relay listens in a sandbox. Each sandbox has a loopback of its own. */

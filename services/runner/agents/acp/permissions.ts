@@ -9,8 +9,8 @@ import { kindOf, shownContent, targetOfTool } from './tools.ts'
 const longestRule = 2_000
 
 /**
- * The rule that 'Always in this task' would allow. For an edit, the rule covers every edit. For any other request, it covers requests with the same
- * command, or with the same title and input.
+ * The rule that 'Always in this task' would allow: for an edit, every edit; for a run with input, runs with the same input; for the rest, requests
+ * of the same kind with the same title and input.
  */
 export function ruleOf({ toolCall }: PermissionRequest): string {
   const kind = kindOf(toolCall)

@@ -14,13 +14,13 @@ import { sameIdentity } from '../saved/bundle.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface NotesRequest {
-  /** git on the host, outside of any sandbox, as made by `hostGit`. */
+  /** git on this machine, outside of any sandbox, as made by `hostGit`. */
   readonly git: Git
   readonly workspace: Workspace
   readonly url: string
   readonly authorization?: string | undefined
   readonly signal?: AbortSignal
-  /** The time limit of each call to the host; 30 s by default. */
+  /** The time limit of each call to the code host; 30 s by default. */
   readonly timeoutMs?: number
 }
 
@@ -28,11 +28,11 @@ const usualTimeoutMs = 30_000
 /** How many times a push is tried, since others may push notes in between. */
 const maxPushes = 4
 
-/** The ref with the host's notes as last fetched. */
+/** The ref with the code host's notes as last fetched. */
 const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
 
 /**
- * Fetches and merges the host's notes. Returns `null` on success, or, if the host gives no answer, a reason worded to follow a colon. Throws
+ * Fetches and merges the code host's notes. Returns `null` or, if the fetch fails, the reason, worded to follow a colon. Other faults throw
  * `GitFault`.
  */
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
@@ -75,8 +75,8 @@ export async function addNote(
 }
 
 /**
- * Pushes notes that the host does not have, and never forces. Returns `null` on success, or the host's refusal, worded to follow a colon. Throws
- * `GitFault`.
+ * Pushes notes that the code host does not have, and never forces. Returns `null` or, if the push is refused or a fetch fails, the reason, worded to
+ * follow a colon. Other faults throw `GitFault`.
  */
 export async function pushNotes(request: NotesRequest): Promise<string | null> {
   for (let pushes = 1; ; pushes += 1) {
