@@ -24,7 +24,6 @@ export const views: readonly View<ViewDocument>[] = [
   projectsView,
   projectSettingsView,
   mcpServersView,
-  tasksView,
   chatView,
   logView,
   imagesView,
@@ -38,4 +37,6 @@ export const views: readonly View<ViewDocument>[] = [
   taskCommentsView,
   projectEnvironmentsView,
   instructionsView,
+  // Last, because collections are written in this order, one after the other: the version of a task must not be ahead of its messages and tool calls.
+  tasksView,
 ]

@@ -10,6 +10,7 @@ import { ModelChosen, TaskUpdated } from '#domain/task/events.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminalEvents.ts'
 import { task } from '#domain/task/task.ts'
 import { views } from '#domain/views/registry.ts'
+import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { changeCatalog, type Change, type ReadStore } from '#platform/ports/readStore.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
@@ -108,6 +109,30 @@ function hesitating(own: TestEngines, paces: readonly number[], few: number): Te
 }
 
 describe('any log', () => {
+  test('has the documents of a task written before the task, whose version says what is in them', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, (events) =>
+        withEngines(async (own) => {
+          const writes: (readonly string[])[] = []
+          const apply: ReadStore['apply'] = async (changes, checkpoint) => {
+            writes.push(changes.map(({ collection }) => collection))
+            await own.readStore.apply(changes, checkpoint)
+          }
+          await append(own, events)
+          const projector = await startProjector({ ...own, readStore: { ...own.readStore, apply } })
+          await projectedToTheEnd(own)
+          await projector.stop()
+          const { live } = await own.readStore.catalog()
+          const tasks = live[tasksView.collection]?.name ?? ''
+          for (const collections of writes)
+            expect(collections.lastIndexOf(tasks)).toBeOneOf([-1, collections.length - 1])
+          expect(writes.flat()).toContain(tasks)
+        }),
+      ),
+      { numRuns: randomRuns(5) },
+    )
+  })
+
   test('is projected to what its views fold, and rebuilt from nothing to the same documents, byte for byte', async () => {
     await fc.assert(
       fc.asyncProperty(logs, (events) =>
