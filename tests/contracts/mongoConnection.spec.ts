@@ -181,6 +181,45 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
     await vi.waitFor(find)
   })
 
+  test('an engine that stays away after the client was replaced is taken up again', async () => {
+    const mongo = await open()
+    const find = () => mongo.ask((db) => db.collection('things').findOne())
+    await find()
+    gate.hold()
+    await Promise.allSettled(Array.from({ length: 16 }, find))
+    // The first server selection of the new client fails, after which the driver closes it.
+    await expect(find()).rejects.toThrow(EngineUnavailable)
+    await pause(1_000)
+    await gate.open()
+    await vi.waitFor(find, { timeout: 10_000, interval: 200 })
+  })
+
+  test('late calls with successes between them replace no client', async () => {
+    const mongo = await open()
+    const find = (db: Db) => db.collection('things').findOne()
+    const done = new AbortController()
+    const long = mongo.ask(async (db) => {
+      while (!done.signal.aborted) await pause(10)
+      return find(db)
+    }, 60_000)
+    for (let late = 0; late < 20; late += 1) {
+      await expect(mongo.ask(() => pause(200), 1)).rejects.toThrow(EngineUnavailable)
+      await mongo.ask(find)
+    }
+    done.abort()
+    await expect(long).resolves.toBeNull()
+  })
+
+  test('a call that gets no connection in time is unavailable', async () => {
+    const mongo = await open()
+    const find = (db: Db) => db.collection('things').findOne()
+    await mongo.ask(find)
+    gate.hold()
+    const calls = Array.from({ length: 20 }, () => mongo.ask(find, 3_500))
+    for (const end of await Promise.allSettled(calls))
+      expect(end).toMatchObject({ reason: expect.any(EngineUnavailable) as unknown })
+  })
+
   test('an engine that breaks the connection in the middle of a large write is unavailable', async () => {
     const { gate, url } = await gateBefore(server, (client, engine) => {
       client.on('data', (bytes: Buffer) => {

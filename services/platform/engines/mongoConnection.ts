@@ -1,7 +1,7 @@
 /** MongoDB: the connection that the read store, the blobs and the vault share. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../async/timeLimit.ts'
-import { MongoClient, MongoCompatibilityError } from 'mongodb'
+import { MongoClient, MongoCompatibilityError, MongoTopologyClosedError } from 'mongodb'
 import type { Db, MongoClientOptions } from 'mongodb'
 import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 import { Late, named, refusal } from './mongoFaults.ts'
@@ -41,6 +41,8 @@ const usualMs = 10_000
 const awayMs = 5_000
 const readyMs = 2_000
 const closeMs = 2_000
+/** How much longer than a usual call a call may wait for a connection. */
+const waitQueueMs = 1_000
 const firstLineMs = 1_000
 const nextLineMs = 30_000
 const betweenAttemptsMs = 500
@@ -53,8 +55,8 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const { url, onWaiting, signal, timeoutMs = usualMs } = options
   let client = clientOf(url, timeoutMs)
   const name = `MongoDB at ${placeOf(client)}`
-  const database = () =>
-    client.db(options.database ?? databaseOf(url), {
+  const database = (of = client) =>
+    of.db(options.database ?? databaseOf(url), {
       // An acknowledged write must survive the loss of any one server, because the projector does not repeat what was applied.
       writeConcern: { w: 'majority', journal: true },
       // Overrides an option in the address, because a secondary could return old data.
@@ -76,12 +78,14 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   let closed = false
   let lateCalls = 0
   /**
-   * The driver never ends a call whose connection breaks right before its command is written, and so never gives that connection back. A client is
-   * replaced before all of its connections can be lost in this way.
+   * Replaces the client after late calls without a success between them, and when its first server selection failed. The driver never ends a call
+   * whose connection breaks right before its command is written, and so never gives that connection back: in the end all connections are lost. And a
+   * client whose first selection failed never tries again.
    */
-  const countLate = () => {
-    lateCalls += 1
-    if (lateCalls < maxConnections) return
+  const replaceIfLost = (fault: unknown) => {
+    if (fault instanceof Late) lateCalls += 1
+    else if (!(fault instanceof MongoTopologyClosedError)) return
+    if (fault instanceof Late && lateCalls < maxConnections) return
     lateCalls = 0
     void closeClient(client)
     client = clientOf(url, timeoutMs)
@@ -89,12 +93,19 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
 
   const ask: Mongo['ask'] = async (work, withinMs = timeoutMs) => {
     if (closed) throw new EngineUnavailable(name)
+    const asked = client
+    const isOver = () => closed || asked !== client
     try {
-      return await within(withinMs, work(database()), () => new Late(withinMs))
+      const result = await within(withinMs, work(database(asked)), () => new Late(withinMs))
+      // A cursor of a closed client can end early, without an error.
+      if (isOver()) throw new EngineUnavailable(name)
+      lateCalls = 0
+      return result
     } catch (fault) {
-      if (fault instanceof Late && !closed) countLate()
       // For a connection that was closed during a call, the driver has many different errors.
-      throw closed ? new EngineUnavailable(name) : named(name, fault)
+      if (isOver()) throw new EngineUnavailable(name)
+      replaceIfLost(fault)
+      throw named(name, fault)
     }
   }
 
@@ -141,6 +152,8 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
     appName: 'flightdeck',
     // The calls of a burst wait for one of these connections, instead of reaching the server all at once.
     maxPoolSize: maxConnections,
+    // Without a limit, closing a client whose connections are all lost would never end.
+    waitQueueTimeoutMS: timeoutMs + waitQueueMs,
     serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
     connectTimeoutMS: Math.min(awayMs, timeoutMs),
     // The heartbeat detects a server that hangs, and then ends the calls that wait for it.

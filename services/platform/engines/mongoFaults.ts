@@ -118,6 +118,7 @@ function isAway(fault: unknown): fault is MongoError {
     fault instanceof MongoServerClosedError ||
     fault instanceof MongoTopologyClosedError ||
     fault instanceof MongoWriteConcernError ||
+    (fault instanceof MongoError && unexported.has(fault.name)) ||
     (fault instanceof MongoServerError && away.has(Number(fault.code)))
   )
 }
@@ -140,11 +141,14 @@ const brokenSocket = new Set<unknown>([
   'EPIPE',
   'ETIMEDOUT',
 ])
+/** Faults of the driver's pool whose classes the driver does not export. */
+const unexported = new Set(['MongoPoolClosedError', 'MongoWaitQueueTimeoutError'])
 const away = new Set([
   6, // HostUnreachable
   7, // HostNotFound
   unauthorized,
   unauthenticated,
+  43, // CursorNotFound, after a restart of the server
   50, // MaxTimeMSExpired
   64, // WriteConcernFailed
   89, // NetworkTimeout
