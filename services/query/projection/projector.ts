@@ -220,9 +220,13 @@ async function putInPlace(
   }
   if (projector.fold === null && projector.reached !== null)
     await projector.readStore.apply([], { projection: mainProjection, position: projector.reached })
+  const { fold } = projector
+  // If this fails halfway, the replaced read models must not be folded on: `maintain` begins again with those that are live.
+  projector.fold = null
   const catalog = await changeCatalog(projector.readStore, (found) => generations.swapped(found, makes))
   const isDone = Object.entries(makes).every(([name, { name: as }]) => catalog.live[name]?.name === as)
-  if (isDone) {
+  if (!isDone) projector.fold = fold
+  else {
     await follow(projector, catalog)
     publishPosition(projector)
     projector.logger.info(
@@ -312,7 +316,9 @@ async function maintain(projector: Projector): Promise<void> {
         lookedAt = now()
         if (await isBeyond(projector, projector.reached)) await beginAgain(projector)
       }
-      const wanted = generations.missing(await projector.readStore.catalog(), views)
+      const catalog = await projector.readStore.catalog()
+      if (projector.fold === null && Object.keys(catalog.live).length > 0) await beginAgain(projector)
+      const wanted = generations.missing(catalog, views)
       if (wanted.length > 0) {
         if (!(await rebuild(projector, wanted)))
           throw new Error('Another process rebuilds the same read models.')

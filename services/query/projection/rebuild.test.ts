@@ -10,8 +10,8 @@ import { views } from '#domain/views/registry.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { mainProjection } from '#platform/reads/projected.ts'
 import { identified } from '#platform/http/guards.ts'
-import { NotFolded } from '#platform/ports/faults.ts'
-import { changeCatalog, type Catalog } from '#platform/ports/readStore.ts'
+import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
+import { changeCatalog, type Catalog, type ReadStore } from '#platform/ports/readStore.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { executionId, messageId, sessionId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
@@ -114,6 +114,29 @@ describe('a view of another version', () => {
     const projector = await startProjector(engines)
     await projectedToTheEnd()
     await projector.stop()
+  })
+
+  test('is followed even if the answer to putting it in place was lost', async () => {
+    await change({ wanted: ['tasks'] })
+    const { readStore } = engines
+    let lost = 0
+    const replaceCatalog: ReadStore['replaceCatalog'] = async (next) => {
+      const isReplaced = await readStore.replaceCatalog(next)
+      if (next.live['tasks']?.name !== 'tasks_g2' || lost > 0) return isReplaced
+      lost += 1
+      throw new EngineUnavailable('the read store')
+    }
+    const projector = await startProjector({ ...engines, readStore: { ...readStore, replaceCatalog } })
+    await eventually('it is put in place', isWhole)
+    await retitled(1, 'afterwards')
+    await eventually(
+      'it is folded on',
+      async () => (await readStore.get('tasks', taskId(1)))?.['title'] === 'afterwards',
+    )
+    await projectedToTheEnd()
+    await projector.stop()
+    expect(lost).toBe(1)
+    expect(await stored()).toBe(await folded())
   })
 
   test('is made beside the live one while that is read and written, and put in its place when it has caught up', async () => {
