@@ -7,12 +7,13 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { openBothEnds, type StoresAtEnd } from '#platform/bothEnds.ts'
 import { sha256 } from '#platform/hashes.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
-import { EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
+import { DamagedBlob, EngineUnavailable, TooLarge } from '#platform/ports/faults.ts'
 import type { Vault, VaultEntry } from '#platform/ports/vault.ts'
 import type { OperationContext, OperationResult } from './operation.ts'
 
@@ -28,7 +29,7 @@ interface Ends {
 }
 
 const page = 2_000
-/** How often a call is repeated while EventStoreDB does not answer. Each call itself waits for some seconds. */
+/** How often a call is repeated while its engine does not answer. Each call itself waits for some seconds. */
 const attempts = 20
 const betweenAttemptsMs = 1_000
 /** The most characters that one append carries. EventStoreDB takes 1 MiB by default, and a character may have three bytes. */
@@ -47,16 +48,20 @@ export async function migrate(context: OperationContext): Promise<OperationResul
     throw new MigrationRefused(
       `There is no data folder at ${config.dataDir}. Name it with --data or DATA_DIR.`,
     )
-  const { close, ...stores } = await openBothEnds(config, logger)
+  if (!existsSync(join(config.dataDir, 'vault.sqlite')))
+    throw new MigrationRefused(
+      `The data folder at ${config.dataDir} has no keys (vault.sqlite). Put them back from a backup; keys that are in MongoDB cannot be carried.`,
+    )
+  const { close, isFollowed, ...stores } = await openBothEnds(config, logger)
   try {
     const ends: Ends = { ...stores, progress }
-    if ((await ends.to.readStore.catalog()).log !== null)
+    if ((await patiently(() => ends.to.readStore.catalog())).log !== null || (await isFollowed()))
       throw new MigrationRefused(
-        'Flightdeck has already run on these engines, so nothing was copied. Give it empty ones.',
+        'Flightdeck has already run on these engines, so nothing was copied. Give it an empty EventStoreDB, MongoDB and NATS.',
       )
     const there = await sharedLog(ends)
-    const keys = await carryKeys(ends, there.events > 0)
-    const blobs = await carryBlobs(ends, there.events > 0)
+    const { keys, isOurs } = await carryKeys(ends, there.events > 0)
+    const blobs = await carryBlobs(ends, isOurs)
     await carryEvents(ends, there)
     const { events, streams } = await sameAtBothEnds(ends, { keys, blobs })
     return {
@@ -168,7 +173,10 @@ async function appendRun(eventStore: Pick<EventStore, 'append'>, run: readonly S
   const result = await patiently(() => eventStore.append(stream, revision - 1, toAppend)).catch(
     (fault: unknown) => {
       if (!(fault instanceof TooLarge)) throw fault
-      throw new MigrationRefused(`${stream} @ ${revision}: ${fault.message}`, { cause: fault })
+      throw new MigrationRefused(
+        `${stream} @ ${revision}: ${fault.message} Raise MaxAppendSize of EventStoreDB, and run migrate again.`,
+        { cause: fault },
+      )
     },
   )
   if (result.kind === 'conflict')
@@ -193,8 +201,10 @@ async function patiently<T>(call: () => Promise<T>): Promise<T> {
 
 /** The hash of each entry by its place, to compare two vaults without their secrets. */
 type Keys = ReadonlyMap<string, string>
+const Place = z.tuple([z.string(), z.string().nullable()])
 const placeOf = ({ scope, name }: VaultEntry) => JSON.stringify([scope, name])
-const hashOf = ({ sealed }: VaultEntry) => (sealed === null ? 'destroyed' : sha256(sealed))
+const destroyed = 'destroyed'
+const hashOf = ({ sealed }: VaultEntry) => (sealed === null ? destroyed : sha256(sealed))
 
 async function keysIn(vault: Pick<Vault, 'entries'>): Promise<Keys> {
   const keys = new Map<string, string>()
@@ -203,23 +213,29 @@ async function keysIn(vault: Pick<Vault, 'entries'>): Promise<Keys> {
   return keys
 }
 
-/** Carries keys and secrets that are missing at the target or were changed since, and removes secrets that we no longer have. */
-async function carryKeys({ from, to, progress }: Ends, isOurs: boolean): Promise<Keys> {
-  const [ours, theirs] = [await keysIn(from.vault), new Map<string, string>()]
-  for await (const entries of to.vault.entries())
-    for (const entry of entries) {
-      theirs.set(placeOf(entry), hashOf(entry))
-      if (ours.has(placeOf(entry))) continue
-      if (!isOurs || entry.name === null) throw foreign(parts.keys)
-      await to.vault.removeSecret(entry.scope, entry.name)
-    }
+/**
+ * Carries keys and secrets that are missing at the target or were changed since, and removes secrets that we no longer have. `isOurs` says whether an
+ * earlier run began the target: its log has our events, or its vault has one of our entries, which are sealed with random bytes.
+ */
+async function carryKeys({ from, to, progress }: Ends, hasOurEvents: boolean) {
+  const ours = await keysIn(from.vault)
+  const theirs = await patiently(() => keysIn(to.vault))
+  const isOurs =
+    hasOurEvents || [...theirs].some(([place, hash]) => hash !== destroyed && ours.get(place) === hash)
+  for (const place of theirs.keys()) {
+    if (ours.has(place)) continue
+    const [scope, name] = Place.parse(JSON.parse(place))
+    if (!isOurs || name === null) throw foreign(parts.keys)
+    await patiently(() => to.vault.removeSecret(scope, name))
+  }
   let carried = 0
   for await (const entries of from.vault.entries()) {
-    await to.vault.importEntries(entries.filter((entry) => theirs.get(placeOf(entry)) !== hashOf(entry)))
+    const missing = entries.filter((entry) => theirs.get(placeOf(entry)) !== hashOf(entry))
+    await patiently(() => to.vault.importEntries(missing))
     carried += entries.length
     progress(`${carried} of ${ours.size} keys and secrets`)
   }
-  return ours
+  return { keys: ours, isOurs }
 }
 
 async function blobsIn(blobs: Pick<Blobs, 'list'>): Promise<Set<string>> {
@@ -231,15 +247,21 @@ async function blobsIn(blobs: Pick<Blobs, 'list'>): Promise<Set<string>> {
 /** Carries all blobs, and removes those that we no longer have. A blob that is there already is not sent again. */
 async function carryBlobs({ from, to, progress }: Ends, isOurs: boolean): Promise<ReadonlySet<string>> {
   const ours = await blobsIn(from.blobs)
-  for (const hash of await blobsIn(to.blobs)) {
+  for (const hash of await patiently(() => blobsIn(to.blobs))) {
     if (ours.has(hash)) continue
     if (!isOurs) throw foreign(parts.blobs)
-    await to.blobs.remove(hash)
+    await patiently(() => to.blobs.remove(hash))
   }
   let carried = 0
   for (const hash of ours) {
-    const bytes = await from.blobs.get(hash)
-    if (bytes) await to.blobs.put(bytes)
+    const bytes = await from.blobs.get(hash).catch((fault: unknown) => {
+      if (!(fault instanceof DamagedBlob)) throw fault
+      throw new MigrationRefused(
+        `${fault.message} Put it back from a backup, or remove the file if verify finds the log whole: then nothing needs it.`,
+        { cause: fault },
+      )
+    })
+    if (bytes) await patiently(() => to.blobs.put(bytes))
     carried += 1
     progress(`${carried} of ${ours.size} blobs`)
   }
@@ -258,9 +280,10 @@ async function sameAtBothEnds(
   const shared = await sharedLog(ends)
   const rest = await from.eventStore.readAll(shared.last, 1)
   if (rest.length > 0) throw differs(parts.events)
-  if (!isDeepStrictEqual(await keysIn(to.vault), keys)) throw differs(parts.keys)
-  if (!isDeepStrictEqual(await blobsIn(to.blobs), blobs)) throw differs(parts.blobs)
-  for (const hash of blobs) if ((await to.blobs.check(hash)) !== 'whole') throw differs(parts.blobs)
+  if (!isDeepStrictEqual(await patiently(() => keysIn(to.vault)), keys)) throw differs(parts.keys)
+  if (!isDeepStrictEqual(await patiently(() => blobsIn(to.blobs)), blobs)) throw differs(parts.blobs)
+  for (const hash of blobs)
+    if ((await patiently(() => to.blobs.check(hash))) !== 'whole') throw differs(parts.blobs)
   return shared
 }
 

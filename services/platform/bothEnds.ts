@@ -1,6 +1,9 @@
 /** Opens the embedded stores of a data folder and, beside them, the shared ones to which they are carried. */
+import { openInProcessBus } from './bus/inProcess.ts'
+import { commands } from './commands/execute.ts'
 import {
   beginOpening,
+  busOnNats,
   openEventStore,
   openStored,
   type Opening,
@@ -8,6 +11,9 @@ import {
   type StoresConfig,
 } from './compose.ts'
 import { holdDataFolder } from './dataFolder/lock.ts'
+import { eventLog } from './eventlog/eventLog.ts'
+import { identityOf } from './eventlog/logIdentity.ts'
+import { markName } from './eventlog/reactor.ts'
 import type { Logger } from './log.ts'
 import type { EventStore } from './ports/eventStore.ts'
 
@@ -19,6 +25,8 @@ export interface StoresAtEnd extends Stores {
 export interface BothEnds {
   readonly from: StoresAtEnd
   readonly to: StoresAtEnd
+  /** Whether services that use the target's queue have followed this log before: their marks in the queue are positions of that earlier log. */
+  isFollowed(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -33,11 +41,17 @@ export async function openBothEnds(config: StoresConfig, logger: Logger): Promis
   })
   try {
     const engines = { eventStore: null, mongo: null, nats: null }
-    return {
-      from: await open({ ...opening, config: { ...config, engines } }),
-      to: await open(opening),
-      close,
+    const from = await open({ ...opening, config: { ...config, engines } })
+    const isFollowed = async () => {
+      const { nats } = config.engines
+      const { clock, keep, onFault } = opening
+      const log = eventLog({ ...from, bus: keep(openInProcessBus({ onFault })), clock })
+      const identity = await identityOf({ ...from, commands: commands(log) })
+      if (nats === null || identity === undefined) return false
+      const { jobs } = await busOnNats(opening, nats)
+      return (await jobs.marked(markName('dispatched', identity))) !== null
     }
+    return { from, to: await open(opening), isFollowed, close }
   } catch (fault) {
     await close()
     throw fault

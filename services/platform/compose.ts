@@ -341,7 +341,8 @@ function busInProcess({ keep, at, clock, onFault }: Opening): Pick<Ports, 'bus' 
   }
 }
 
-async function busOnNats(
+/** Opens the bus, the calls between processes and the queue on NATS. */
+export async function busOnNats(
   { keep, onFault, onWaiting }: Opening,
   url: string,
 ): Promise<Pick<Ports, 'bus' | 'jobs' | 'rpc'>> {

@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, rm } from 'node:fs/promises'
+import { cp, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { lockFile } from '#platform/engines/sqlite.ts'
 import { runProduct, startProduct } from '../product.ts'
@@ -75,6 +76,10 @@ describe.skipIf('missing' in mongo)('migrate', () => {
     for (const name of ['EVENTSTORE_URL', 'MONGODB_URL', 'NATS_URL'])
       await refused({ [name]: '' }, /^Set EVENTSTORE_URL, MONGODB_URL and NATS_URL/)
     await refused({ DATA_DIR: join(kept.folder, 'nowhere') }, /^There is no data folder at .*nowhere/)
+    const keyless = join(kept.folder, 'keyless')
+    await cp(kept.dataDir, keyless, { recursive: true })
+    await rm(join(keyless, 'vault.sqlite'))
+    await refused({ DATA_DIR: keyless }, /^The data folder at .*keyless has no keys \(vault\.sqlite\)/)
     await refused({ MASTER_KEY: randomBytes(32).toString('base64') }, /sealed with another master key/)
     const release = lockFile(join(kept.dataDir, 'lock'))
     await refused({}, /is in use by another Flightdeck/)
@@ -106,7 +111,15 @@ describe.skipIf('missing' in mongo)('migrate', () => {
     await folder.vault.putSecret('user:erased', 'TOKEN', 'erased')
     await folder.vault.putSecret('user:changed', 'TOKEN', 'first')
     await folder.vault.putSecret('user:changed', 'REMOVED', 'removed')
+    await folder.vault.putSecret('user:changed', 'REMOVED_EARLY', 'removed')
     await folder.close()
+
+    // Keys and blobs come first: here no event was carried yet.
+    await killedAtAppend(1)
+    await putBack([])
+    const early = await openStoppedProduct(kept.dataDir)
+    await early.vault.removeSecret('user:changed', 'REMOVED_EARLY')
+    await early.close()
     await killedAtAppend(20)
 
     // What is in the way is named, and nothing is copied over it.
@@ -134,8 +147,16 @@ describe.skipIf('missing' in mongo)('migrate', () => {
     await again.close()
     await killedAtAppend(20)
 
-    const carried = await migrate()
-    expect(carried).toMatchObject({ code: 0, stderr: '' })
+    // MongoDB may be away for longer than one call waits for it.
+    engines.eventStore.fallSilent()
+    const carrying = migrate()
+    await pause(4_000)
+    await engines.mongo.shut()
+    engines.eventStore.answerAgain()
+    await pause(7_000)
+    await engines.mongo.open()
+    const carried = await carrying
+    expect(carried).toMatchObject({ code: 0 })
     expect(carried.stdout).toMatch(
       /the same at both ends: \d+ events in \d+ streams, \d+ blobs, \d+ keys and secrets/,
     )
@@ -176,6 +197,15 @@ describe.skipIf('missing' in mongo)('migrate', () => {
         stderr: expect.stringMatching(/^Flightdeck has already run on these engines/),
       })
       expect(await readFile(join(kept.dataDir, 'events.sqlite'))).toEqual(events)
+      // The queue knows positions of the log that was there, so it must be empty too.
+      await putBack([])
+      const emptied = { MONGODB_URL: engines.env.MONGODB_URL.replace('?', '_2?') }
+      expect(await migrate(emptied)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /^Flightdeck has already run on these engines, .* MongoDB and NATS\.$/m,
+        ),
+      })
 
       // The way back: seals that are newer than the folder's log are known to be those of what it gave up.
       expect(await verify()).toMatchObject({ code: 1, stdout: expect.stringContaining('seal-') })
