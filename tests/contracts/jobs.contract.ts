@@ -194,6 +194,24 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       await vi.waitFor(() => expect(given).toEqual([put, put, put, other]))
     })
 
+    test('a delivery that waits for a person takes no slot after a later delivery of its job has ended', async () => {
+      const [put, other] = [
+        { ...job(), person: 'ada' },
+        { ...job(), person: 'ada' },
+      ]
+      const given: Job[] = []
+      jobs.work(kind, { concurrency: 1, leaseMs: 500 }, async ({ job: one, waits, nak }) => {
+        given.push(one)
+        if (given.length === 2) return nak(60_000)
+        if (given.length === 1) waits(true)
+        return new Promise(() => {})
+      })
+      await jobs.put(put)
+      await vi.waitFor(() => expect(given).toEqual([put, put]))
+      await jobs.put(other)
+      await vi.waitFor(() => expect(given).toEqual([put, put, other]))
+    })
+
     test('a job that waited for a person is of its own person after a restart', async () => {
       const put = { ...job(), person: 'ada' }
       const before: Job[] = []

@@ -30,8 +30,11 @@ interface RunningWorker extends WorkerParts {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** The ids of running jobs that called `waits(true)`: they take no slot of a person and do not count towards `concurrency`. */
-  readonly waiting: Set<string>
+  /**
+   * The running deliveries that called `waits(true)`: they take no slot of a person and do not count towards `concurrency`. Not the ids of their jobs,
+   * because a delivery that lost its lease may still run beside the next one of its job.
+   */
+  readonly waiting: Set<object>
   readonly share: ReturnType<typeof fairShare>
   readonly signal: AbortSignal
   freed: () => void
@@ -109,22 +112,28 @@ async function run(worker: RunningWorker, { data, reply = '' }: Msg): Promise<vo
     const verdict = worker.share.offered({ id: job.id, person }, behind(reply), performance.now())
     if (verdict.kind === 'put_back') return worker.finish(reply, leaseFor(verdict.delayMs))
   }
+  const place = {}
   try {
     const claimed = await claim(worker, job, reply)
-    const waits = (isWaiting: boolean) => setWaiting(worker, job, isWaiting)
+    const waits = (isWaiting: boolean) => setWaiting(worker, place, person, isWaiting)
     if (claimed !== undefined) await deliver(worker, deliveryOf(worker.parts, claimed, worker.leaseMs, waits))
   } catch (fault) {
     worker.onFault(`Job ${job.id} (${worker.kind}) comes again when its lease runs out`, fault)
   } finally {
     // A waiting job has already given its slot back.
-    if (!worker.waiting.delete(job.id) && person !== undefined) worker.share.ended(person)
+    if (!worker.waiting.delete(place) && person !== undefined) worker.share.ended(person)
   }
 }
 
-function setWaiting(worker: RunningWorker, { id, person }: Job, isWaiting: boolean): void {
-  if (worker.waiting.has(id) === isWaiting) return
-  if (isWaiting) worker.waiting.add(id)
-  else worker.waiting.delete(id)
+function setWaiting(
+  worker: RunningWorker,
+  place: object,
+  person: string | undefined,
+  isWaiting: boolean,
+): void {
+  if (worker.waiting.has(place) === isWaiting) return
+  if (isWaiting) worker.waiting.add(place)
+  else worker.waiting.delete(place)
   if (person !== undefined) {
     if (isWaiting) worker.share.ended(person)
     else worker.share.goesOn(person)

@@ -308,8 +308,11 @@ interface RunningWorker {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** Ids of running jobs that wait for a person and take no slot meanwhile. */
-  readonly waiting: Set<string>
+  /**
+   * Running deliveries that wait for a person and take no slot meanwhile. Not the ids of their jobs, because a delivery that lost its lease may still
+   * run beside the next one of its job.
+   */
+  readonly waiting: Set<object>
   isStopped: boolean
   timer: NodeJS.Timeout | undefined
   /** When the timer fires, in ms of `performance.now()`. */
@@ -329,10 +332,10 @@ function takeAll(worker: RunningWorker): void {
       if (due !== null) wakeIn(worker, due - at)
       return
     }
-    const [id] = row
+    const place = {}
     const onWaits = (isWaiting: boolean) => {
-      if (isWaiting) waiting.add(id)
-      else waiting.delete(id)
+      if (isWaiting) waiting.add(place)
+      else waiting.delete(place)
       wakeIn(worker, 0)
     }
     const delivery = deliver(worker, deliveryOf(queue, kind, leaseMs, row, onWaits))
@@ -341,7 +344,7 @@ function takeAll(worker: RunningWorker): void {
       )
       .finally(() => {
         running.delete(delivery)
-        waiting.delete(id)
+        waiting.delete(place)
         wakeIn(worker, 0)
       })
     running.add(delivery)
