@@ -103,18 +103,20 @@ type Decision =
   | { readonly kind: 'later'; readonly afterMs: number }
 
 /**
- * Decides whether to begin a job here. A job that was delivered before is begun only if it no longer runs. A job that lost its lease may still run:
- * its execution goes on, and perhaps no other worker has the job.
+ * Decides whether to begin a job here. A job that was delivered before, or whose execution was begun, is begun only if it no longer runs. A job that
+ * lost its lease may still run: its execution goes on, and perhaps no other worker has the job. A queue that has lost its records counts from 1.
  */
 async function decide<Deps extends QueueDeps>(
   { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,
   { job, attempt }: Delivery,
 ): Promise<Decision> {
-  if (attempt > 1 && presence.whereabouts(job.id) !== 'nowhere') return { kind: 'later', afterMs: retryMs }
+  const mayRun = () => presence.whereabouts(job.id) !== 'nowhere'
+  if (attempt > 1 && mayRun()) return { kind: 'later', afterMs: retryMs }
   const { taskId = '', executionId } = job.payload
   const { state } = await deps.commands.load(decider, taskStream(taskId))
+  if (state.kind !== 'task') return { kind: 'begin' }
   // If a lost runner had begun the execution, it only has to be ended, which any runner can do.
-  if (state.kind !== 'task' || isBegun(state, executionId)) return { kind: 'begin' }
+  if (isBegun(state, executionId)) return mayRun() ? { kind: 'later', afterMs: retryMs } : { kind: 'begin' }
   switch (affinityOf(state, { runnerId, isAlone }, presence)) {
     case 'here':
       return { kind: 'begin' }
