@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
@@ -68,5 +69,36 @@ describe('a run that was begun, whose job the queue lost and got anew', () => {
     await engines.commands.execute(task, stream, start, cause())
     await workWhile(whereabouts)(delivered(1), async () => void seen.push('run'))
     expect(seen).toEqual(expected)
+  })
+})
+
+describe('a job that fails', () => {
+  const failing = async () => {
+    throw new RangeError('as the test wants it')
+  }
+
+  test('is not rejected for having been passed on to other runners many times', async () => {
+    await expect(workWhile('nowhere')(delivered(40), failing)).rejects.toThrow(RangeError)
+    expect(seen).toEqual([])
+  })
+
+  test('twenty times is rejected, and may fail as often again when it is queued again', async () => {
+    const work = workWhile('nowhere')
+    for (let round = 0; round < 2; round += 1) {
+      for (let failure = 1; failure < 20; failure += 1)
+        await expect(work(delivered(failure), failing)).rejects.toThrow(RangeError)
+      await work(delivered(20), failing)
+    }
+    expect(seen).toEqual(['rejected', 'rejected'])
+  })
+
+  test('because a part of the server is unavailable is never rejected', async () => {
+    const work = workWhile('nowhere')
+    const unavailable = async () => {
+      throw new EngineUnavailable('MongoDB', new Error('as the test wants it'))
+    }
+    for (let failure = 1; failure <= 40; failure += 1)
+      await expect(work(delivered(failure), unavailable)).rejects.toThrow(EngineUnavailable)
+    expect(seen).toEqual([])
   })
 })

@@ -26,8 +26,8 @@ const renewMs = 1_000
 const passOnMs = 50
 /** How soon a job that seems to be running elsewhere is delivered again. */
 const retryMs = 1_000
-/** A job that fails is rejected once it has been delivered this many times. */
-const maxAttempts = 20
+/** A job is rejected once it has failed this many times on one runner. */
+const maxFailures = 20
 
 /** The runs on this runner. */
 export interface Runs {
@@ -77,6 +77,7 @@ export type Work<Deps> = (
 
 export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>): Work<Deps> {
   const { presence, runs } = options
+  const failures = new Map<string, number>()
   return async (delivery, run) => {
     const decision = await decide(options, delivery)
     if (decision.kind === 'later') return delivery.nak(decision.afterMs)
@@ -86,7 +87,12 @@ export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>)
     presence.running.add(id)
     const renewal = renewLease(delivery, stop)
     try {
-      await runDelivery(options, delivery, { stop, isForgotten: decision.kind === 'begin_again' }, run)
+      await runDelivery(
+        options,
+        delivery,
+        { stop, isForgotten: decision.kind === 'begin_again', failures },
+        run,
+      )
     } finally {
       clearInterval(renewal)
       remove()
@@ -146,7 +152,16 @@ function renewLease(delivery: Delivery, stop: Stopping): NodeJS.Timeout {
 async function runDelivery<Deps extends QueueDeps>(
   options: WorkerOptions<Deps>,
   delivery: Delivery,
-  { stop, isForgotten }: { readonly stop: Stopping; readonly isForgotten: boolean },
+  {
+    stop,
+    isForgotten,
+    failures,
+  }: {
+    readonly stop: Stopping
+    readonly isForgotten: boolean
+    /** How often each job has failed here. Attempts do not tell, because a job that is passed on to another runner is delivered again too. */
+    readonly failures: Map<string, number>
+  },
   run: (deps: Deps, control: Control) => Promise<void>,
 ): Promise<void> {
   const { job } = delivery
@@ -158,12 +173,17 @@ async function runDelivery<Deps extends QueueDeps>(
     if (isForgotten) await options.forget(job.payload['taskId'] ?? '')
     await measured(deps, delivery, () => run(deps, control))
     await delivery.ack()
+    failures.delete(job.id)
   } catch (fault) {
-    // A job that throws is given back and delivered again, and rejected after `maxAttempts` deliveries. It is never rejected because a part of the
-    // server is unavailable.
-    if (fault instanceof EngineUnavailable || delivery.attempt < maxAttempts) throw fault
+    // A job that throws is given back and delivered again, and rejected after `maxFailures`. It is never rejected because a part of the server is
+    // unavailable.
+    if (fault instanceof EngineUnavailable) throw fault
+    const failed = (failures.get(job.id) ?? 0) + 1
+    failures.set(job.id, failed)
+    if (failed < maxFailures) throw fault
     deps.logger.error({ err: fault, job }, 'job set aside')
     await delivery.reject(fault)
+    failures.delete(job.id)
   } finally {
     unwatch()
   }
