@@ -276,6 +276,23 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       await vi.waitFor(() => expect(done).toEqual(['a', 'b']))
     })
 
+    test('a job that was given back often is given again at once by a consumer that was made again', async () => {
+      const attempts: number[] = []
+      const givenBack: number[] = []
+      jobs.work('run', patient, async ({ attempt, ack, nak }) => {
+        attempts.push(attempt)
+        if (attempt > 20) return ack()
+        await nak(attempt < 20 ? 0 : 3_600_000)
+        givenBack.push(attempt)
+      })
+      await jobs.put(job('a'))
+      await vi.waitFor(() => expect(givenBack).toHaveLength(20))
+      const manager = await nats.connection.jetstreamManager()
+      // The new consumer counts deliveries from 1.
+      await manager.consumers.delete(`${namespace}-jobs-queue`, 'run')
+      await vi.waitFor(() => expect(attempts.at(-1)).toBe(21))
+    })
+
     test('finding 10: what is set aside goes after 90 days', async () => {
       const manager = await nats.connection.jetstreamManager()
       const { config } = await manager.streams.info(`${namespace}-jobs-rejected`)

@@ -88,8 +88,9 @@ async function claim(worker: RunningWorker, job: Job, reply: string): Promise<He
       case 'leased':
         break
     }
-    // A later delivery of this job was already claimed, so this delivery came late.
-    if (delivered <= record.delivered) return undefined
+    // A later delivery of this job is leased, so this delivery came late. A job that was given back may be claimed by any delivery, because a consumer
+    // that was made again counts from 1.
+    if (record.state === 'leased' && delivered <= record.delivered) return undefined
     const claimed = { attempt: record.attempt + 1, delivered, claim: randomUUID() }
     const written = await worker.records.write(job.id, { state: 'leased', ...claimed }, revision)
     if (written === 'conflict') continue
