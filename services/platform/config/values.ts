@@ -10,6 +10,8 @@ export const port = (fallback: number) => anyPort.default(fallback)
 export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
   error: 'is not below 0',
 })
+/** A whole number of seconds that a timer of Node can wait for: at most 24 days, because a timer set to more than 24.8 days fires at once. */
+export const timerSeconds = count.max(2_073_600, { error: 'is at most 2073600' })
 export const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
 export const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
 export const hostname = z

@@ -22,6 +22,7 @@ import {
   privateEgress,
   shortcomings,
   sshKey,
+  timerSeconds,
   toolchainNames,
   toolchains,
   unixSocket,
@@ -207,7 +208,7 @@ export const variables = {
     'tasks that one person may have running or queued (20)',
   ],
   SILENT_AGENT_SECONDS: [
-    count.min(1, { error: 'is at least 1' }).default(900),
+    timerSeconds.min(1, { error: 'is at least 1' }).default(900),
     'an agent that produces no output for this long is stopped (900)',
   ],
   QUESTION_HOURS: [
@@ -220,7 +221,7 @@ export const variables = {
     'how long the runs of a runner that is told to stop may go on, while it takes no new ones; 0: they end at once (0)',
   ],
   RUN_SECONDS: [
-    count.min(1, { error: 'is at least 1' }).default(7_200),
+    timerSeconds.min(1, { error: 'is at least 1' }).default(7_200),
     'a turn or command that takes longer is stopped (7200)',
   ],
   MODEL_RETRY_SECONDS: [
@@ -273,7 +274,7 @@ export const variables = {
     'price in US dollars per million tokens, by prefix of the model name, as JSON: {"claude-x": {"input": 3, "output": 15, "cacheRead": 0.3, "cacheWrite": 3.75}}',
   ],
   IDLE_AGENT_SECONDS: [
-    count.default(300),
+    timerSeconds.default(300),
     "how long an agent waits in its sandbox for the task's next message; 0: it ends with its turn (300)",
   ],
   WARM_AGENTS: [
