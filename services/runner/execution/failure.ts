@@ -13,7 +13,7 @@ export function failed(code: string, reason: string): Failed {
   return { kind: 'failed', code, reason, exitCode: null }
 }
 
-/** This run must report nothing more: another runner has its execution, the task was deleted, or the task's record is damaged. */
+/** This run must report nothing more: another runner has its execution or gets its job, the task was deleted, or the task's record is damaged. */
 export class Evicted extends Error {
   override readonly name = 'Evicted'
 }

@@ -13,15 +13,20 @@ import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Stopping } from '../execution/control.ts'
+import { Evicted } from '../execution/failure.ts'
 import type { PublishingDeps, RequestedPullRequest } from './publication.ts'
 import { publishPullRequest } from './publishPullRequest.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 
+/**
+ * Makes a requested pull request and records its outcome. Throws `Evicted` if it failed after this runner lost the job or began to stop: the next
+ * delivery makes the pull request.
+ */
 export async function makePullRequest(
   deps: PublishingDeps,
   { taskId, requestId }: { readonly taskId: string; readonly requestId: string },
-  { signal, pushSignal }: Pick<Stopping, 'signal' | 'pushSignal'>,
+  { signal, pushSignal, reason }: Pick<Stopping, 'signal' | 'pushSignal' | 'reason'>,
 ): Promise<void> {
   const stream = taskStream(taskId)
   const { state, head } = await deps.commands.load(decider, stream)
@@ -45,6 +50,8 @@ export async function makePullRequest(
     covers: doneFeedback(current),
   })).catch((fault: unknown) => ({ outcome: outcomeOfFault(deps.logger, fault), covers: [] }))
   const { outcome, covers } = published ?? { outcome: isRunning, covers: [] }
+  if (published?.outcome.kind === 'failed' && (reason() === 'evicted' || reason() === 'stopping'))
+    throw new Evicted('The pull request is left to the next delivery of its job.')
   const isShownInChat = requested.automatic || isForPerson(outcome)
   const command = {
     type: 'SettlePullRequest',

@@ -1,0 +1,88 @@
+/** The job of a pull request that is stopped before it is done, with the server's log. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
+import { PullRequestOpened, PullRequestRequested, type TaskEvent } from '#domain/task/events.ts'
+import { task as decider } from '#domain/task/task.ts'
+import { UserRegistered } from '#domain/user/events.ts'
+import { emptyHead } from '#platform/eventlog/eventLog.ts'
+import { taskId, userId } from '../../../tests/domain/ids.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
+import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { stopping, type StopReason } from '../execution/control.ts'
+import { Evicted } from '../execution/failure.ts'
+import { openLocks } from '../workspace/locks.ts'
+import type { PublishingDeps } from './publication.ts'
+import { makePullRequest } from './pullRequest.ts'
+
+const job = { taskId: taskId(1), requestId: 'request-2' }
+const stream = taskStream(job.taskId)
+const asked = (requestId: string) =>
+  PullRequestRequested.of(
+    { requestId, draft: false, automatic: requestId === job.requestId, rewrites: false },
+    { title: past.title, body: '', tree: null },
+  )
+const history: readonly TaskEvent[] = [
+  ...past.running,
+  past.prepared,
+  past.succeeded(1),
+  asked('request-1'),
+  PullRequestOpened.of({ requestId: 'request-1' }, { number: 7, url: '', headCommit: 'c'.repeat(40) }),
+  asked(job.requestId),
+]
+let engines: TestEngines
+beforeEach(async () => {
+  engines = await openTestEngines()
+  const ada = UserRegistered.of({ userId: userId(1) }, { name: 'Ada', email: null })
+  await engines.log.append(userStream(userId(1)), emptyHead, [ada], cause())
+  await engines.log.append(stream, emptyHead, history, cause())
+})
+afterEach(() => engines.close())
+
+/** The request that is open, by the log. */
+async function openRequest(): Promise<string | null> {
+  const { state } = await engines.commands.load(decider, stream)
+  return state.kind === 'task' ? state.pullRequestRequest : null
+}
+
+/** Makes the pull request while a run uses the workspace, and stops the job for the reason. */
+async function stoppedWhileItWaits(reason: StopReason): Promise<void> {
+  const locks = openLocks()
+  let release = (): void => undefined
+  const run = locks.hold(job.taskId, () => new Promise<void>((resolve) => (release = resolve)))
+  const stop = stopping()
+  const making = makePullRequest({ ...engines, locks } as unknown as PublishingDeps, job, stop)
+  stop.stop(reason)
+  await making.finally(() => release())
+  await run
+}
+
+test.each(['stopping', 'evicted'] as const)(
+  'that is %s leaves its request to the next delivery',
+  async (reason) => {
+    await expect(stoppedWhileItWaits(reason)).rejects.toThrow(Evicted)
+    expect(await openRequest()).toBe(job.requestId)
+  },
+)
+
+test('that a person cancels settles its request as failed', async () => {
+  await stoppedWhileItWaits('cancelled')
+  expect(await openRequest()).toBeNull()
+})
+
+test('that is stopped after the code host has answered settles its request', async () => {
+  const stop = stopping()
+  const deps = {
+    ...engines,
+    locks: openLocks(),
+    workspaces: { removingLeftovers: async () => ({ kind: 'ready', workspace: {}, access: {} }) },
+    codeHost: {
+      findPullRequest: async () => undefined,
+      async pullRequestStates() {
+        stop.stop('stopping')
+        return []
+      },
+    },
+  } as unknown as PublishingDeps
+  await makePullRequest(deps, job, stop)
+  expect(await openRequest()).toBeNull()
+})
