@@ -5,14 +5,17 @@ import { connect as connectTo, type Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { ToolFinished } from '#domain/task/events.ts'
+import { SessionEnded, UserRegistered } from '#domain/user/events.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
-import { documents } from '#platform/reads/documents.ts'
+import { emptyHead } from '#platform/eventlog/eventLog.ts'
+import { documents, type Documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
-import { executionId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { executionId, sessionId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
-import { openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import { cause, openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { limitStrangers } from '../http/limits.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { openSocket } from './socket.ts'
@@ -29,6 +32,8 @@ let followers: Set<Viewer>
 /** Joins wait until this promise resolves. */
 let gate: Promise<void>
 let asked: number
+/** Brings a document up to date from the log. */
+let now: Documents['now']
 let rpc: ReturnType<typeof openInProcessRpc>
 const emit = vi.fn<Emit>()
 
@@ -38,6 +43,8 @@ beforeEach(async () => {
   followers = new Set()
   gate = Promise.resolve()
   asked = 0
+  const reads = documents(engines.readStore, engines.log)
+  now = reads.now
   emit.mockClear()
   rpc = openInProcessRpc({ onFault: () => undefined })
   const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
@@ -62,7 +69,7 @@ beforeEach(async () => {
     stop: async () => undefined,
   }
   const verify = async (token: string) =>
-    token === 'good' ? { userId: userId(1), sessionId: 'session-1' } : undefined
+    token === 'good' ? { userId: userId(1), sessionId: sessionId(1) } : undefined
   const unused = () => Promise.reject(new Error('The socket does not ask this.'))
   http = createServer()
   connections = new Set()
@@ -70,7 +77,7 @@ beforeEach(async () => {
   server = openSocket(http, feed, {
     sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '', client: null }) },
     accessControl: openAccess,
-    documents: documents(engines.readStore, engines.log),
+    documents: { ...reads, now: (view, stream, id) => now(view, stream, id) },
     logger: logger('silent'),
     emit,
     rpc,
@@ -156,8 +163,29 @@ describe('a connection', () => {
     viewer?.sessionEnded('another session')
     await join(client, taskId(1))
     expect(client.connected).toBe(true)
-    viewer?.sessionEnded('session-1')
+    viewer?.sessionEnded(sessionId(1))
     await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('is cut off when its session had ended, which only the log knows yet', async () => {
+    const ended = [
+      UserRegistered.of({ userId: userId(1) }, { name: 'Ada', email: null }),
+      SessionEnded.of({ sessionId: sessionId(1) }),
+    ]
+    await engines.log.append(userStream(userId(1)), emptyHead, ended, cause())
+    const client = await connect()
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('is cut off when the log cannot be read, so that the client tries again', async () => {
+    now = () => Promise.reject(new Error('The log does not answer.'))
+    const client = await connect()
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('does not wait for the log', async () => {
+    now = () => new Promise(() => {})
+    expect(await join(await connect(), taskId(1))).toMatchObject({ joined: true })
   })
 
   test('may leave the position out, give only a callback, or give nothing that is understood', async () => {
@@ -298,7 +326,7 @@ describe('a shell', () => {
     const client = await connect()
     const [viewer] = followers
     await ask(client, 'shell_open', taskId(1), size)
-    viewer?.sessionEnded('session-1')
+    viewer?.sessionEnded(sessionId(1))
     await vi.waitFor(() => expect(reached).toEqual(['open', 'close']))
     await vi.waitFor(() => expect(client.connected).toBe(false))
   })
@@ -311,7 +339,7 @@ describe('a shell', () => {
     const [viewer] = followers
     client.emit('shell_open', taskId(1), size, () => undefined)
     await vi.waitFor(() => expect(reached).toEqual(['open']))
-    viewer?.sessionEnded('session-1')
+    viewer?.sessionEnded(sessionId(1))
     release()
     await vi.waitFor(() => expect(reached).toEqual(['open', 'close']))
   })

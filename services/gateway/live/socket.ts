@@ -9,7 +9,9 @@ import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from 
 import { readInput } from '#domain/kernel/readInput.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
+import { userStream } from '#domain/kernel/streams.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { usersView } from '#domain/views/users.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Identity } from '#platform/http/session.ts'
@@ -183,6 +185,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   const joined = new Set<string>()
   services.emit({ kind: 'socket', change: 'opened' })
   feed.follow(userId, viewer)
+  void endIfSignedOut(socket, viewer, services)
   services.onPresence()
   let turn: Promise<void> = Promise.resolve()
   let pendingRequests = 0
@@ -238,6 +241,23 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     feed.unfollow(userId, viewer)
     services.emit({ kind: 'socket', change: 'closed' })
   })
+}
+
+/** Ends a connection whose session had ended before the viewer followed the feed: the read model, by which it was let in, may be behind. */
+async function endIfSignedOut(
+  socket: LiveSocket,
+  viewer: Viewer,
+  { documents, logger }: SocketServices,
+): Promise<void> {
+  const { userId, sessionId } = socket.data
+  try {
+    const user = await documents.now(usersView, userStream(userId), userId)
+    const isOver = user?.endedSessions.some((ended) => ended.sessionId === sessionId) ?? true
+    if (isOver) viewer.sessionEnded(sessionId)
+  } catch (thrown) {
+    logger.error({ err: thrown }, 'failed to check the session of a connection')
+    socket.disconnect(true)
+  }
 }
 
 /** The number of characters of all texts in a payload, however deep. */
