@@ -29,7 +29,7 @@ import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { documents } from '#platform/reads/documents.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { logger } from '#platform/log.ts'
 import type { Words } from '#platform/eventlog/liveWords.ts'
 import type { EventStore, HandleEvents } from '#platform/ports/eventStore.ts'
@@ -830,6 +830,19 @@ describe('a viewer', () => {
       await calls('tool-3')
       await feed.stop()
       expect(vi.getTimerCount()).toBe(0)
+    })
+
+    test('does not hear progress that cannot be read, which is tried once', async () => {
+      const { fake, mine, calls } = await follower()
+      await calls('tool-2')
+      const lost = { stream: taskStream(task1), revision: 5, type: 'ToolStarted' }
+      const open = vi.spyOn(fake.log, 'open').mockRejectedValue(new UnreadableEvent(lost, 'cannot_be_opened'))
+      await vi.advanceTimersByTimeAsync(10 * progressIntervalMs)
+      expect(open).toHaveBeenCalledTimes(1)
+      expect(progressOf(mine)).toHaveLength(3)
+      open.mockRestore()
+      await calls('tool-3')
+      expect(progressOf(mine)).toHaveLength(4)
     })
   })
 

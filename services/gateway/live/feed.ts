@@ -129,7 +129,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
     owners: ownersOfTasks(documents, log),
     changes: listChanges(),
     progress: throttle(progressIntervalMs, serialized, (taskId, stored) =>
-      sendProgress(feed, taskId, stored),
+      sendProgress(feed, taskId, stored).catch((fault: unknown) => skipUnreadable(feed, stored, fault)),
     ),
     serialized,
     reached: await eventStore.head(),
