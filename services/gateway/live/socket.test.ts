@@ -5,15 +5,16 @@ import { connect as connectTo, type Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
-import { userStream } from '#domain/kernel/streams.ts'
-import { ToolFinished } from '#domain/task/events.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
+import { TaskCreated, ToolFinished } from '#domain/task/events.ts'
 import { SessionEnded, UserRegistered } from '#domain/user/events.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { documents, type Documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
-import { executionId, sessionId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { executionId, projectId, sessionId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { cause, openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { limitStrangers } from '../http/limits.ts'
@@ -34,6 +35,7 @@ let gate: Promise<void>
 let asked: number
 /** Brings a document up to date from the log. */
 let now: Documents['now']
+let mayConnect: () => Promise<void>
 let rpc: ReturnType<typeof openInProcessRpc>
 const emit = vi.fn<Emit>()
 
@@ -45,6 +47,7 @@ beforeEach(async () => {
   asked = 0
   const reads = documents(engines.readStore, engines.log)
   now = reads.now
+  mayConnect = async () => undefined
   emit.mockClear()
   rpc = openInProcessRpc({ onFault: () => undefined })
   const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
@@ -82,7 +85,7 @@ beforeEach(async () => {
     emit,
     rpc,
     vault: { seal: async (_scope, _place, text) => text },
-    mayConnect: async () => undefined,
+    mayConnect: () => mayConnect(),
     mayOpen: () => true,
     known: () => undefined,
     socketsOfPerson: 5,
@@ -217,6 +220,44 @@ describe('rooms', () => {
     expect(await join(client, taskId(3))).toMatchObject({ joined: true })
     client.emit('leave_task', taskId(3))
     expect(await join(client, taskId(50))).toMatchObject({ joined: true })
+  })
+
+  describe('of tasks that only the log knows', () => {
+    const created = (n: number, owner: number) =>
+      engines.log.append(
+        taskStream(taskId(n)),
+        emptyHead,
+        [
+          TaskCreated.of(
+            { taskId: taskId(n), ownerId: userId(owner), projectId: projectId(1), agent: 'claude' },
+            { title: 't', description: 'd', branch: 'main', codexModel: null },
+          ),
+        ],
+        cause(),
+      )
+
+    test('are for their owner, right after the creation', async () => {
+      await created(70, 1)
+      await created(71, 2)
+      const client = await connect()
+      expect(await join(client, taskId(70))).toMatchObject({ joined: true })
+      for (const n of [71, 72])
+        expect(await join(client, taskId(n))).toMatchObject({ joined: false, code: 'not_found' })
+    })
+
+    test('are looked for as often as a person may ask', async () => {
+      const client = await connect()
+      mayConnect = () => Promise.reject(new Fault('rate_limited'))
+      let looked = 0
+      now = async () => {
+        looked += 1
+        return undefined
+      }
+      expect(await join(client, taskId(70))).toMatchObject({ joined: false, code: 'rate_limited' })
+      expect(await join(client, taskId(99))).toMatchObject({ joined: false, code: 'not_found' })
+      expect(await join(client, taskId(1))).toMatchObject({ joined: true })
+      expect(looked).toBe(0)
+    })
   })
 
   test('are left by who leaves while it joins', async () => {

@@ -9,8 +9,8 @@ import { JoinTask, type ClientEvents, type JoinAnswer, type ServerEvents } from 
 import { readInput } from '#domain/kernel/readInput.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
-import { userStream } from '#domain/kernel/streams.ts'
-import { tasksView } from '#domain/views/tasks.ts'
+import { taskStream, userStream } from '#domain/kernel/streams.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { signedIn } from '#platform/http/guards.ts'
@@ -25,7 +25,7 @@ type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Iden
 
 type SocketServices = Pick<GatewayServices, 'sessions' | 'accessControl' | 'documents' | 'logger' | 'emit'> &
   ShellServices & {
-    /** Throws when a person connects too often. */
+    /** Throws when a person connects, or asks for tasks that the read models do not have, too often. */
     readonly mayConnect: Rate
     /** Whether a request may open the socket, judged by its host names and origin. */
     readonly mayOpen: (request: IncomingMessage) => boolean
@@ -213,7 +213,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (input.kind === 'refused') throw new Fault('invalid_input', input.sentence)
       const [id, heard] = input.data
       if (!joined.has(id) && joined.size >= roomsAtOnce) throw new Fault('rate_limited')
-      const task = await services.documents.get(tasksView, id)
+      const task = (await services.documents.get(tasksView, id)) ?? (await taskByLog(services, userId, id))
       if (task?.owner !== userId) throw new Fault('not_found', 'There is no such task.')
       const joining = await feed.join(id, viewer, heard ?? null)
       // A client that disconnected in the meantime must not stay in the room.
@@ -241,6 +241,16 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     feed.unfollow(userId, viewer)
     services.emit({ kind: 'socket', change: 'closed' })
   })
+}
+
+/** The task by the log, which knows a new task before the read models do. Counts as a request of the person. */
+async function taskByLog(
+  { documents, mayConnect }: SocketServices,
+  userId: string,
+  taskId: string,
+): Promise<TaskDocument | undefined> {
+  await mayConnect(userId)
+  return documents.now(tasksView, taskStream(taskId), taskId)
 }
 
 /** Ends a connection whose session had ended before the viewer followed the feed: the read model, by which it was let in, may be behind. */
