@@ -6,6 +6,7 @@ import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { ThinkingRecorded } from '#domain/task/thinkingEvents.ts'
 import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
+import { logEntryOf, logView, type LogDocument } from '#domain/views/commandLog.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'
 import { messageInPlaceOf } from '../../../../tests/domain/chatMessages.ts'
 import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
@@ -17,6 +18,7 @@ import {
   running,
   stopped,
   succeeded,
+  toolStarted,
   waits,
 } from '../../../../tests/domain/taskHistories.ts'
 import { api } from '../../api/api.ts'
@@ -69,7 +71,10 @@ function server(log: () => readonly TaskEventMessage[], terminal: () => readonly
         ),
       })
     }
-    if (path.endsWith('/commands')) return json(200, { version, logs: [] })
+    if (path.endsWith('/commands')) {
+      const logs = [...foldView<LogDocument>(logView, new Map(), log()).values()]
+      return json(200, { version, logs: logs.map((entry) => logEntryOf(entry, addressOf)) })
+    }
     if (path.endsWith('/questions')) return json(200, { version, questions: [] })
     if (path.endsWith('/terminal')) {
       const lines = terminal().map((text, index) => output(index, text))
@@ -78,6 +83,14 @@ function server(log: () => readonly TaskEventMessage[], terminal: () => readonly
     return json(200, { task: taskOf(document, undefined, addressOf), data: { changedFiles: [] } })
   })
   return asked
+}
+
+/** The server refuses the requests for which `refuses` holds, and answers the others as before. */
+function refusing(status: number, refuses: (url: string) => boolean): void {
+  const answers = fetch
+  vi.stubGlobal('fetch', (url: string) =>
+    refuses(url) ? Promise.resolve(new Response('{}', { status })) : answers(url),
+  )
 }
 
 /** A task in a room whose connection the test controls. */
@@ -131,6 +144,7 @@ function room() {
     state: () => selectOpenTask(store.getState()),
     messages: () =>
       Object.values(selectOpenTask(store.getState()).chat.documents).map(({ message }) => message),
+    tools: () => Object.values(selectOpenTask(store.getState()).logs.documents).map(({ target }) => target),
     lines: () => terminal.read().lines.map(({ text }) => text),
     toasts: () =>
       selectNotifications(store.getState()).map(({ type, title, message }) => [type, title, message]),
@@ -386,6 +400,33 @@ describe('an open task', () => {
     await vi.advanceTimersByTimeAsync(6_000)
     expect(task.messages()).toHaveLength(2)
   })
+
+  test.each(['chat', 'commands', 'questions', 'terminal'])(
+    'reads again by itself when only %s could not be read, also while events come',
+    async (part) => {
+      const log = recordedLog([...running, toolStarted(1, 'a'), toolStarted(1, 'b')])
+      let known = log.slice(0, -1)
+      server(
+        () => known,
+        () => ['one\n'],
+      )
+      let reads = 0
+      refusing(503, (url) => url.includes(`/${part}`) && ++reads === 1)
+      const task = room()
+      task.connects(joinedAt('60'))
+      await settle()
+      expect(reads).toBe(1)
+      known = log
+      task.tells(log, ...log.slice(-1))
+      await vi.advanceTimersByTimeAsync(6_000)
+      expect(reads).toBe(2)
+      expect(task.messages()).toHaveLength(1)
+      expect(task.tools()).toEqual(['npm test', 'npm test'])
+      expect(task.lines()).toEqual(['one'])
+      await vi.advanceTimersByTimeAsync(60_000)
+      expect(reads).toBe(2)
+    },
+  )
 
   test('leaves when it is closed', async () => {
     server(() => recordedLog(running))

@@ -44,7 +44,7 @@ const loadDelayMs = 100
 const connectionGraceMs = 1_500
 /** The polling interval for a pending task (contract, section 9), and for an open task without a connection, in milliseconds. */
 const refreshIntervalMs = 5_000
-/** How long a gap may last before the history is read again, in milliseconds; doubled whenever reading it did not close the gap. */
+/** How long a gap may last, or a part of the history be missing, before the history is read again, in milliseconds; doubled after each read. */
 const gapMs = 1_000
 const maxGapMs = 30_000
 /** How long to wait before joining again after a temporary refusal, in milliseconds; doubled each time. */
@@ -90,6 +90,8 @@ interface Sync extends Collaborators {
   shownBeforeRead: { readonly task: number | null; readonly terminal: number | null }
   /** Items that have arrived but are not shown yet. */
   readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: LiveWords[] }
+  /** Whether the latest read failed, or a part of it. */
+  isIncomplete: boolean
   /** The number of the latest read of the history: the results of earlier reads are ignored. */
   reading: number
   gapWait: number
@@ -115,6 +117,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators) {
     terminalStream: unsequenced(),
     shownBeforeRead: { task: null, terminal: null },
     arrived: { happened: [], items: [], words: [] },
+    isIncomplete: false,
     reading: 0,
     gapWait: gapMs,
     gapTimer: undefined,
@@ -242,8 +245,10 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
     if (shownBeforeRead.task !== null) takeTask(sync, cover(sync.taskStream, shownBeforeRead.task))
     if (shownBeforeRead.terminal !== null)
       takeTerminal(sync, cover(sync.terminalStream, shownBeforeRead.terminal))
-    // What this read should have loaded is still missing, so it is repeated even if no event arrives.
-    if (shownBeforeRead.task !== null) readLater(sync, refreshIntervalMs)
+    if (shownBeforeRead.task !== null) {
+      sync.isIncomplete = true
+      watchGap(sync, false)
+    }
     return
   }
   const query = { taskId: sync.taskId, minPosition }
@@ -277,10 +282,9 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   } else {
     sync.terminal.fail(output.reason)
   }
-  const covered = [task, chat.data, logs.data, questions.data].flatMap((read) =>
-    read === undefined ? [] : [read.version],
-  )
-  takeTask(sync, cover(sync.taskStream, Math.min(...covered)))
+  const parts = [task, chat.data, logs.data, questions.data]
+  sync.isIncomplete = parts.includes(undefined) || !('data' in output)
+  takeTask(sync, cover(sync.taskStream, Math.min(...parts.flatMap((part) => part?.version ?? []))))
   // If the output could not be read, new output has nothing to follow, so it is held until a read succeeds.
   const printed = 'data' in output ? output.data.version : shownBeforeRead.terminal
   if (printed !== null) takeTerminal(sync, cover(sync.terminalStream, printed))
@@ -324,9 +328,9 @@ function takeTerminal(sync: Sync, { sequencer, ready, gap }: Received<TerminalIt
   if (ready.length > 0) sync.frames.request()
 }
 
-/** If a gap between received events does not close by itself, the history is read again. */
+/** If a gap between received events does not close by itself, or a part of the history could not be read, the history is read again. */
 function watchGap(sync: Sync, gap: boolean): void {
-  const isOpen = gap || hasGap(sync.taskStream) || hasGap(sync.terminalStream)
+  const isOpen = gap || sync.isIncomplete || hasGap(sync.taskStream) || hasGap(sync.terminalStream)
   if (!isOpen) {
     if (sync.gapTimer !== undefined) sync.dispatch(catchingUp(0))
     clearTimeout(sync.gapTimer)
@@ -336,16 +340,11 @@ function watchGap(sync: Sync, gap: boolean): void {
   }
   if (sync.gapTimer !== undefined) return
   sync.dispatch(catchingUp(sync.taskStream.held.size + sync.terminalStream.held.size))
-  readLater(sync, sync.gapWait)
-  sync.gapWait = Math.min(sync.gapWait * 2, maxGapMs)
-}
-
-function readLater(sync: Sync, afterMs: number): void {
-  if (sync.gapTimer !== undefined) return
   sync.gapTimer = setTimeout(() => {
     sync.gapTimer = undefined
     void rejoin(sync)
-  }, afterMs)
+  }, sync.gapWait)
+  sync.gapWait = Math.min(sync.gapWait * 2, maxGapMs)
 }
 
 function flush(sync: Sync): void {
