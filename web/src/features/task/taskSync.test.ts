@@ -428,6 +428,35 @@ describe('an open task', () => {
     },
   )
 
+  test('begins anew when the server has an older log than what was shown', async () => {
+    const log = recordedLog([...running, waits(2), waits(3), waits(4)])
+    let known = log
+    let printed = ['one\n', 'lost\n']
+    server(
+      () => known,
+      () => printed,
+    )
+    const task = room()
+    task.connects(joinedAt('80'))
+    await settle()
+    expect(task.messages()).toHaveLength(4)
+    task.opened.reload()
+    await settle()
+    known = log.slice(0, 5)
+    printed = ['one\n']
+    task.connects({ joined: true, resync: true, position: '50' })
+    await settle()
+    expect(task.state().task?.version).toBe(4)
+    expect(task.messages()).toHaveLength(1)
+    expect(task.lines()).toEqual(['one'])
+    const other = recordedLog([...running, waits(5)])
+    task.tells(other, ...other.slice(-1))
+    task.prints(output(1, 'new\n'))
+    await settle()
+    expect(task.messages().slice(1)).toEqual(['message 5'])
+    expect(task.lines()).toEqual(['one', 'new'])
+  })
+
   test('leaves when it is closed', async () => {
     server(() => recordedLog(running))
     const task = room()

@@ -205,6 +205,14 @@ async function joinTask(sync: Sync): Promise<void> {
   // If the server has sent the missed events, and there is a history to which they can be added, the history need not be read.
   if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
   sync.seen = answer.position
+  // The log was restored to an older copy, so what is shown may no longer be in it.
+  if (answer.resync && missedFrom !== null && comparePositions(answer.position ?? '0', missedFrom) < 0) {
+    flush(sync)
+    sync.taskStream = unsequenced()
+    sync.terminalStream = unsequenced()
+    sync.shownBeforeRead = { task: null, terminal: null }
+    sync.dispatch(taskOpened(sync.taskId))
+  }
   await readHistory(sync, answer.position ?? undefined)
 }
 
@@ -220,7 +228,8 @@ async function rejoin(sync: Sync): Promise<void> {
   sync.seen = null
   if (sync.join === null) return readHistory(sync, undefined)
   const answer = await sync.join(null)
-  if (!sync.closed) await readHistory(sync, answer.joined ? (answer.position ?? undefined) : undefined)
+  if (answer.joined) sync.seen = answer.position
+  if (!sync.closed) await readHistory(sync, sync.seen ?? undefined)
 }
 
 /** Reads the history. Items that arrive meanwhile are held. */
