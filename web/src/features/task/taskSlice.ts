@@ -14,6 +14,7 @@ import { commandOf, type LogDocument, logView } from '#domain/views/commandLog.t
 import { type QuestionDocument, questionDocumentId, questionsView } from '#domain/views/questions.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ApiFault } from '../../api/fault.ts'
+import { isUnknownId } from '../../api/isUnknownId.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
 import { type PendingChange, remainingChanges } from './chat/queue/queueChanges.ts'
@@ -140,8 +141,9 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   if (sessionEnded.match(action)) return nothingOpen
   if (taskLoaded.match(action)) return withTask(state, action.payload)
   if (taskFailed.match(action)) {
-    // When a refresh fails, the page keeps its data.
-    return state.task === null ? { ...state, load: { kind: 'failed', fault: action.payload } } : state
+    // When a refresh fails, the page keeps its data, unless the task is gone.
+    const isShown = state.task !== null && !isUnknownId(action.payload)
+    return isShown ? state : { ...state, load: { kind: 'failed', fault: action.payload } }
   }
   if (chatLoaded.match(action)) {
     const { messages, version, more } = action.payload

@@ -325,8 +325,9 @@ describe('an open task', () => {
     server(() => [])
     const task = room()
     task.connects({ joined: false, error: 'There is no such task.', code: 'not_found' })
-    await settle()
+    await vi.advanceTimersByTimeAsync(60_000)
     expect(task.state().load).toMatchObject({ kind: 'failed', fault: { status: 404 } })
+    expect(task.joins).toHaveLength(1)
   })
 
   test('tries again to join when the server could not let it in, and misses nothing', async () => {
@@ -348,9 +349,29 @@ describe('an open task', () => {
     await vi.advanceTimersByTimeAsync(60_000)
     expect(task.joins).toHaveLength(5)
     expect(task.messages()).toHaveLength(2)
+  })
+
+  test.each([
+    ['was deleted meanwhile', true],
+    ['is still there', false],
+  ])('finds out whether a task that it may no longer join %s', async (_, isDeleted) => {
+    const log = recordedLog(running)
+    let known = log
+    server(() => known)
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    if (isDeleted) known = []
     task.connects({ joined: false, error: 'There is no such task.', code: 'not_found' })
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(task.joins).toHaveLength(6)
+    expect(task.joins.length > 2).toBe(!isDeleted)
+    expect(task.state().load).toMatchObject(
+      isDeleted ? { kind: 'failed', fault: { status: 404 } } : { kind: 'loaded' },
+    )
+    known = log
+    task.connects(joinedAt('50'))
+    await settle()
+    expect(task.state().load).toEqual({ kind: 'loaded' })
   })
 
   test('keeps what is on the screen when reading it again fails, and goes on from there', async () => {

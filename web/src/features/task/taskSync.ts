@@ -10,6 +10,7 @@ import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { api } from '../../api/api.ts'
+import { isUnknownId } from '../../api/isUnknownId.ts'
 import { readsAwait } from '../../api/session.ts'
 import { catchingUp } from '../../live/connection.ts'
 import { createFrameBatcher, type FrameBatcher } from '../../live/frameBatcher.ts'
@@ -90,6 +91,8 @@ interface Sync extends Collaborators {
   shownBeforeRead: { readonly task: number | null; readonly terminal: number | null }
   /** Items that have arrived but are not shown yet. */
   readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: LiveWords[] }
+  /** Whether the server said at the last read that there is no such task. */
+  isGone: boolean
   /** Whether the latest read failed, or a part of it. */
   isIncomplete: boolean
   /** The number of the latest read of the history: the results of earlier reads are ignored. */
@@ -117,6 +120,7 @@ export function openTaskSync(taskId: string, collaborators: Collaborators) {
     terminalStream: unsequenced(),
     shownBeforeRead: { task: null, terminal: null },
     arrived: { happened: [], items: [], words: [] },
+    isGone: false,
     isIncomplete: false,
     reading: 0,
     gapWait: gapMs,
@@ -196,9 +200,10 @@ async function joinTask(sync: Sync): Promise<void> {
   if (sync.closed) return
   if (!answer.joined) {
     // Any other refusal is temporary: the server was slow, or a store that it needs was unavailable.
-    if (answer.code !== 'not_found' && answer.code !== 'invalid_input') joinLater(sync)
+    if (answer.code !== 'invalid_input') joinLater(sync)
     // A person who may not join may not read either, so the history is read: the read returns the reason.
-    if (sync.reading === 0) await readHistory(sync, undefined)
+    if (sync.reading === 0 || answer.code === 'not_found') await readHistory(sync, undefined)
+    if (sync.isGone) clearTimeout(sync.joinTimer)
     return
   }
   sync.joinWait = joinRetryMs
@@ -248,7 +253,8 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   const isCurrent = () => !sync.closed && mine === sync.reading
 
   const task = await readTask(sync, minPosition)
-  if (!isCurrent()) return
+  // A task that is gone does not continue; if it can be joined again, its history is read in full.
+  if (!isCurrent() || sync.isGone) return
   if (task === null) {
     // After a failed read, the shown task continues from where it was.
     if (shownBeforeRead.task !== null) takeTask(sync, cover(sync.taskStream, shownBeforeRead.task))
@@ -306,13 +312,11 @@ async function readTask(sync: Sync, minPosition: Position | undefined) {
     taskApi.endpoints.task.initiate({ taskId, minPosition }, { forceRefetch: true, subscribe: false }),
   )
   if (sync.closed) return null
-  if (data === undefined) {
-    dispatch(taskFailed(faultOf(error)))
-    return null
-  }
   // An answer that does not contain this task counts as a failure (screens, section 2).
-  if (data.task?.id !== taskId) {
-    dispatch(taskFailed(notSelected))
+  const fault = data === undefined ? faultOf(error) : notSelected
+  sync.isGone = isUnknownId(fault)
+  if (data?.task?.id !== taskId) {
+    dispatch(taskFailed(fault))
     return null
   }
   dispatch(taskLoaded(data.task))
