@@ -374,6 +374,19 @@ describe('an open task', () => {
     expect(task.state().load).toEqual({ kind: 'loaded' })
   })
 
+  test('is opened by itself once the server has caught up', async () => {
+    server(() => recordedLog(running))
+    const begun = Date.now()
+    refusing(504, (url) => url.includes('minPosition') && Date.now() < begun + 3_000)
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    expect(task.state().load).toMatchObject({ kind: 'failed', fault: { status: 504 } })
+    await vi.advanceTimersByTimeAsync(6_000)
+    expect(task.messages()).toHaveLength(1)
+    expect(task.state().load).toEqual({ kind: 'loaded' })
+  })
+
   test('keeps what is on the screen when reading it again fails, and goes on from there', async () => {
     const log = recordedLog([...running, waits(2)])
     server(() => log.slice(0, -1))

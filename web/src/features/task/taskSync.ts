@@ -260,10 +260,8 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
     if (shownBeforeRead.task !== null) takeTask(sync, cover(sync.taskStream, shownBeforeRead.task))
     if (shownBeforeRead.terminal !== null)
       takeTerminal(sync, cover(sync.terminalStream, shownBeforeRead.terminal))
-    if (shownBeforeRead.task !== null) {
-      sync.isIncomplete = true
-      watchGap(sync, false)
-    }
+    sync.isIncomplete = true
+    watchGap(sync, false)
     return
   }
   const query = { taskId: sync.taskId, minPosition }
