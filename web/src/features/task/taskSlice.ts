@@ -108,6 +108,7 @@ export const earlierLoaded = createAction<{
 }>('openTask/earlierLoaded')
 export const logsFailed = createAction<ApiFault>('openTask/logsFailed')
 export const questionsLoaded = createAction<{
+  taskId: string
   questions: readonly ShownQuestion[]
   version: number
 }>('openTask/questionsLoaded')
@@ -168,8 +169,9 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   }
   if (logsFailed.match(action)) return { ...state, logs: failed(state.logs, action.payload) }
   if (questionsLoaded.match(action)) {
-    const { questions, version } = action.payload
-    const documents = questions.map((question) => questionDocument(question, state.taskId ?? ''))
+    const { taskId, questions, version } = action.payload
+    if (taskId !== state.taskId) return state
+    const documents = questions.map((question) => questionDocument(question, taskId))
     return withWaiting({ ...state, questions: snapshot(state.questions, { documents, version }) })
   }
   if (questionTaken.match(action)) {

@@ -286,7 +286,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   sync.dispatch(
     questions.data === undefined
       ? questionsFailed(faultOf(questions.error))
-      : questionsLoaded(questions.data),
+      : questionsLoaded({ ...questions.data, taskId: sync.taskId }),
   )
   if ('data' in output) {
     sync.writing.reset(output.data.deltas)

@@ -32,7 +32,7 @@ export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent
     const query = { taskId, minPosition: undefined }
     const fresh = { forceRefetch: true, subscribe: false } as const
     const { data } = await dispatch(taskApi.endpoints.questions.initiate(query, fresh))
-    if (data !== undefined) dispatch(questionsLoaded(data))
+    if (data !== undefined) dispatch(questionsLoaded({ ...data, taskId }))
   }
   const send = async (answer: AnswerInput, button: string) => {
     if (isLoading) return

@@ -122,6 +122,6 @@ function opened(document: TaskDocument, { id, project, images }: TaskBase): Open
     taskLoaded(task),
     chatLoaded({ messages: [], version }),
     logsLoaded({ logs: [], version }),
-    questionsLoaded({ questions: [], version }),
+    questionsLoaded({ taskId: id, questions: [], version }),
   ].reduce(openTaskReducer, nothingOpen)
 }
