@@ -491,6 +491,25 @@ describe('an open task', () => {
     expect(task.lines()).toEqual(['one', 'new'])
   })
 
+  test('shows output once that arrived without a frame before it was read again', async () => {
+    vi.stubGlobal('requestAnimationFrame', () => 1)
+    server(
+      () => recordedLog(running),
+      () => ['one\n', 'two\n', 'three\n'],
+    )
+    const task = room()
+    task.connects(joinedAt('50'))
+    await settle()
+    task.prints(output(3, 'four\n'), output(4, 'five\n'))
+    server(
+      () => recordedLog(running),
+      () => ['one\n', 'two\n', 'three\n', 'four\n', 'five\n'],
+    )
+    task.connects({ joined: true, resync: true, position: '2000' })
+    await settle()
+    expect(task.lines()).toEqual(['one', 'two', 'three', 'four', 'five'])
+  })
+
   test('leaves when it is closed', async () => {
     server(() => recordedLog(running))
     const task = room()

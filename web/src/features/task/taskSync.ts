@@ -239,6 +239,8 @@ async function rejoin(sync: Sync): Promise<void> {
 
 /** Reads the history. Items that arrive meanwhile are held. */
 async function readHistory(sync: Sync, minPosition: Position | undefined): Promise<void> {
+  // What is read contains what has arrived, so nothing of that may be shown after it.
+  flush(sync)
   sync.reading += 1
   const mine = sync.reading
   const shownBeforeRead = {
