@@ -162,6 +162,19 @@ describe('earlier output', () => {
     expect(texts(log)).toEqual(['first', 'second'])
   })
 
+  test('is not joined to a first line that is whole because lines before it were dropped', async () => {
+    const dropped = keptLines / 10
+    const pieces = [
+      said(`${'first\n'.repeat(dropped)}foo`, { position: '0' }),
+      said(`bar\nbaz\n${'last\n'.repeat(keptLines - dropped - 1)}`, { position: '1' }),
+    ]
+    const log = createTerminalLog(pages(pieces, 1))
+    await log.reset(pieces)
+    expect(texts(log)[0]).toBe('baz')
+    await log.showEarlier()
+    expect(texts(log).slice(dropped - 1, dropped + 2)).toEqual(['first', 'foo', 'baz'])
+  })
+
   test('goes on while more comes', async () => {
     let answer = () => {}
     const log = createTerminalLog(async () => {

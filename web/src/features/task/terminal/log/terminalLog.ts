@@ -68,7 +68,11 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
   let top: Position | undefined
   const trim = (most: number): boolean => {
     const dropped = trimLines(writer, most, Math.floor(keptLines / 10))
-    if (dropped) top = writer.lines[0]?.position
+    if (dropped) {
+      top = writer.lines[0]?.position
+      // The dropped lines were complete, so nothing before the first line belongs to it.
+      writer.firstLineSource = ''
+    }
     return dropped
   }
 
