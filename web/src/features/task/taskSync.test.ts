@@ -13,6 +13,7 @@ import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
 import {
   broke,
+  changed,
   commandRunning,
   completed,
   running,
@@ -28,6 +29,7 @@ import type { Join, LiveWords, Viewer } from '../../live/viewer.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
 import { feedbackApi } from './feedback/feedbackApi.ts'
 import { createWriting } from './chat/streamingText.ts'
+import { taskApi } from './taskApi.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
 import { openTaskSync } from './taskSync.ts'
 import { createTerminalLog } from './terminal/log/terminalLog.ts'
@@ -149,6 +151,7 @@ function room() {
     toasts: () =>
       selectNotifications(store.getState()).map(({ type, title, message }) => [type, title, message]),
     hasViewer: () => viewer !== null,
+    readsChanges: () => void store.dispatch(taskApi.endpoints.diff.initiate(id)),
     readsFeedback: () => void store.dispatch(feedbackApi.endpoints.feedback.initiate(id)),
   }
 }
@@ -204,6 +207,20 @@ describe('an open task', () => {
     task.tells(log, ...log.slice(-1))
     await settle()
     expect(feedback().slice(1)).toEqual([`/api/tasks/${id}/feedback?minPosition=${log.at(-1)?.position}`])
+  })
+
+  test('reads the changes again after they changed, and waits until the server shows that', async () => {
+    const log = recordedLog([...running, changed(1)])
+    const asked = server(() => log.slice(0, -1))
+    const task = room()
+    task.readsChanges()
+    task.connects(joinedAt('50'))
+    await settle()
+    const changes = () => asked.filter((url) => url.includes('/git/diff'))
+    expect(changes()).toEqual([`/api/tasks/${id}/git/diff`])
+    task.tells(log, ...log.slice(-1))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(changes().slice(1)).toEqual([`/api/tasks/${id}/git/diff?minPosition=60`])
   })
 
   test('asks, after a loss, for what came since the last it saw, and reads nothing again', async () => {

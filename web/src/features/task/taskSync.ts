@@ -416,6 +416,8 @@ function showTask(sync: Sync, happened: readonly TaskItem[]): void {
 }
 
 function refreshDiff(sync: Sync): void {
+  // The server may compute the changes before its read models contain the event.
+  if (sync.seen !== null) sync.dispatch(readsAwait(sync.seen))
   if (sync.diffTimer !== undefined) return
   sync.diffTimer = setTimeout(() => {
     sync.diffTimer = undefined
