@@ -24,6 +24,7 @@ import {
 } from '../../../../tests/domain/taskHistories.ts'
 import { api } from '../../api/api.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
+import { selectConnection } from '../../live/connection.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
 import type { Join, LiveWords, Viewer } from '../../live/viewer.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
@@ -143,6 +144,7 @@ function room() {
     says: (...words: readonly LiveWords[]) => words.forEach((said) => viewer?.words(said)),
     records: (delta: MessageDelta) => viewer?.messageDelta(delta),
     written: () => writing.read().map(({ text }) => text),
+    behind: () => selectConnection(store.getState()).behind,
     state: () => selectOpenTask(store.getState()),
     messages: () =>
       Object.values(selectOpenTask(store.getState()).chat.documents).map(({ message }) => message),
@@ -320,9 +322,11 @@ describe('an open task', () => {
     task.tells(log, ...log.slice(-1))
     await settle()
     expect(task.messages()).toHaveLength(1)
+    expect(task.behind()).toBe(1)
     known = log
     await vi.advanceTimersByTimeAsync(2_000)
     expect(task.messages()).toHaveLength(3)
+    expect(task.behind()).toBe(0)
   })
 
   test('does without the connection when it does not come', async () => {

@@ -345,7 +345,7 @@ function takeTerminal(sync: Sync, { sequencer, ready, gap }: Received<TerminalIt
 function watchGap(sync: Sync, gap: boolean): void {
   const isOpen = gap || sync.isIncomplete || hasGap(sync.taskStream) || hasGap(sync.terminalStream)
   if (!isOpen) {
-    if (sync.gapTimer !== undefined) sync.dispatch(catchingUp(0))
+    if (sync.gapWait !== gapMs) sync.dispatch(catchingUp(0))
     clearTimeout(sync.gapTimer)
     sync.gapTimer = undefined
     sync.gapWait = gapMs
