@@ -10,7 +10,7 @@ export type ShownPart =
  * characters. A variation selector does not count after an emoji, an ideograph or a Mongolian letter, whose form it chooses.
  */
 const hidden =
-  /(?![\u200C\u200D\p{Variation_Selector}])[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])|(?<![\p{Extended_Pictographic}\p{Ideographic}\p{Script=Mongolian}]|[#*0-9](?=\uFE0F\u20E3))\p{Variation_Selector}/gu
+  /(?![\u200C\u200D\p{VS}])[\p{DI}\uFFF9-\uFFFB]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])|(?<![\p{ExtPict}\p{Ideo}\p{sc=Mong}]|[#*0-9](?=\uFE0F\u20E3))\p{VS}/gu
 
 export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
