@@ -1,6 +1,6 @@
 /** Git over HTTP on the local code host: pushes, clones, refused refs, and clients that disconnect. */
 import { randomBytes } from 'node:crypto'
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -101,6 +101,18 @@ describe('git over HTTP', () => {
     socket.destroy()
     await expect.poll(() => gitProcesses(hosts.dataDir())).toEqual([])
     await hosts.stop(local)
+  })
+
+  test('pushes to a repository that git cannot read leave room for other requests', async () => {
+    const local = await hosts.start()
+    const token = (await signIn(local.codeHost, 'ada')).accessToken
+    const { url, authorization } = await local.codeHost.gitAccess(token, { owner: 'ada', name: 'notes' })
+    await rm(join(hosts.dataDir(), 'repositories'), { recursive: true })
+    const push = () =>
+      visit(`${url}/git-receive-pack`, { method: 'POST', headers: { Authorization: authorization } })
+    const failed = await Promise.all(Array.from({ length: 32 }, push))
+    expect(new Set(failed.map(({ status }) => status))).toEqual(new Set([500]))
+    expect((await push()).status).toBe(500)
   })
 
   test('stopping ends what is under way within seconds', async () => {

@@ -105,14 +105,14 @@ async function serve(
   ctx: Context,
   host: Host,
   request: GitRequest,
-  { repository, viewer, running }: Allowed,
-  done: () => void,
+  allowed: Allowed,
+  release: () => void,
 ): Promise<void> {
+  const { repository, viewer } = allowed
   const writes = request.path === 'git-receive-pack'
-  if (writes) await host.repositories.notice(repository)
-  const child = startBackend(host, done, {
-    ...running,
-    env: { ...cgiEnvironment(ctx, host, request, { repository, viewer }), ...running.env },
+  const child = await startBackend(ctx, host, request, allowed).catch((fault: unknown) => {
+    release()
+    throw fault
   })
   ctx.res.once('close', child.kill)
   // The state is updated even if the client has disconnected, because refs may have changed.
@@ -121,7 +121,7 @@ async function serve(
       () => (writes ? host.repositories.settle(repository, viewer) : []),
       () => [],
     )
-    .finally(done)
+    .finally(release)
   settled.catch((error: unknown) =>
     host.log(`after a push to ${repository.owner}/${repository.name}: ${error}`),
   )
@@ -132,17 +132,18 @@ async function serve(
   ctx.body = Readable.from(answer(rest, settled), { objectMode: false })
 }
 
-function startBackend(
+async function startBackend(
+  ctx: Context,
   host: Host,
-  done: () => void,
-  options: Pick<GitOptions, 'env' | 'settings'>,
-): GitProcess {
-  try {
-    return host.git.start(['http-backend'], { timeLimit, ...options })
-  } catch (fault) {
-    done()
-    throw fault
-  }
+  request: GitRequest,
+  { repository, viewer, running }: Allowed,
+): Promise<GitProcess> {
+  if (request.path === 'git-receive-pack') await host.repositories.notice(repository)
+  return host.git.start(['http-backend'], {
+    timeLimit,
+    ...running,
+    env: { ...cgiEnvironment(ctx, host, request, { repository, viewer }), ...running.env },
+  })
 }
 
 /** Passes the request's body to git. `pipeline` is not used: it would cut the connection when git answers before it has read the whole body. */
