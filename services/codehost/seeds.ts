@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ada } from './state/accounts.ts'
-import type { Git } from './git/runGit.ts'
+import { GitFault, type Git } from './git/runGit.ts'
 import { repositoryName, type Repositories } from './repositories/repositories.ts'
 import type { Repository } from './state/stateSchema.ts'
 
@@ -102,10 +102,15 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
     async (dir) => {
       // `--bare` rather than `--mirror` keeps a person's stash and remote branches private. `--no-local` copies all objects, because the original
       // repository may be deleted later.
-      const cloned = await git.run(
-        ['clone', '--quiet', '--bare', '--no-local', '--template=', '--', at, dir],
-        { as: 'operator', timeLimit: cloneLimit },
-      )
+      const cloned = await git
+        .run(['clone', '--quiet', '--bare', '--no-local', '--template=', '--', at, dir], {
+          as: 'operator',
+          timeLimit: cloneLimit,
+        })
+        .catch((fault: unknown) => {
+          if (fault instanceof GitFault) return { code: 1, stderr: fault.message }
+          throw fault
+        })
       if (cloned.code !== 0)
         throw new UnreadableSource(`--repo ${at}: git cannot clone it: ${reasonOf(cloned.stderr, place)}`)
     },

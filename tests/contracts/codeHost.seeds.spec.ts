@@ -1,8 +1,13 @@
 /** The repositories with which a local code host starts: its samples, and those that people name. */
 import { chown, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { placeOf } from '../../services/codehost/seeds.ts'
+import { listen } from '#platform/http/listen.ts'
+import { createGit, type Git } from '../../services/codehost/git/runGit.ts'
+import { openRepositories } from '../../services/codehost/repositories/repositories.ts'
+import { importSeeds, placeOf } from '../../services/codehost/seeds.ts'
+import { openStore } from '../../services/codehost/state/store.ts'
 import {
   commit,
   gitDone,
@@ -199,6 +204,34 @@ describe('seeds', () => {
     const local = await hosts.start({ seeds: [{ source: broken }, { source: good }] })
     expect(await names(local)).toEqual(['ada/good'])
     expect(local.log.join('\n')).toMatch(/Left out: --repo .*broken: git cannot clone it: .*repo version/)
+  })
+
+  test('a host that never answers keeps no other back', async () => {
+    await localRepository(source('good'), { a: '1' })
+    const silent = createServer()
+    const slow = `http://127.0.0.1:${await listen(silent, { host: '127.0.0.1', port: 0 })}/ada/slow.git`
+    const git = createGit({ PATH: process.env['PATH'] })
+    const impatient: Git = {
+      ...git,
+      run: (args, options) => git.run(args, { ...options, ...(args.includes(slow) && { timeLimit: 300 }) }),
+    }
+    await mkdir(hosts.dataDir())
+    const store = await openStore(hosts.dataDir())
+    const about = { dataDir: hosts.dataDir(), clock: { now: () => new Date() }, tell: () => undefined }
+    const repositories = await openRepositories({ ...about, store, git: impatient })
+    const log: string[] = []
+    const parts = { git: impatient, repositories, log: (line: string) => log.push(line) }
+    try {
+      const alone = importSeeds([{ source: slow }], parts)
+      await expect(alone).rejects.toThrow(/^--repo .*slow\.git: git cannot clone it: .*took too long/)
+      await importSeeds([{ source: slow }, { source: source('good') }], parts)
+    } finally {
+      silent.close()
+      silent.closeAllConnections()
+    }
+    expect(repositories.find('ada', 'good')).toBeDefined()
+    expect(log.join('\n')).toMatch(/Left out: --repo .*slow\.git: git cannot clone it: .*took too long/)
+    expect(await readdir(join(hosts.dataDir(), 'incoming'))).toEqual([])
   })
 
   test("repository F4: a folder of another user says so and what to do, also when it became another's later", async (context) => {
