@@ -10,11 +10,20 @@ import {
 import { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { randomUUID } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
+import { userStream } from '#domain/kernel/streams.ts'
+import { UserRegistered } from '#domain/user/events.ts'
+import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import type { RunningSandbox } from '#platform/ports/sandboxPorts.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
-import { eventually, openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
+import {
+  cause,
+  eventually,
+  openAccess,
+  openTestEngines,
+  type TestEngines,
+} from '../../../tests/server/engines.ts'
 import { previewNames } from './previewNames.ts'
 import { previewPasses, type PreviewPass, type PreviewPasses } from './previewPasses.ts'
 import { servePreviews, ticketPath } from './previews.ts'
@@ -294,6 +303,26 @@ describe('who is let in', () => {
     await write(put('users', person()))
     await closed
     expect(await get(hostOf(port), '/', { cookie })).toMatchObject({ status: 401 })
+  })
+
+  test('what is open stays open while the read models are behind', async () => {
+    const port = await sockets()
+    const socket = await socketTo(port, { cookie: await cookieOf(passFor(port)) })
+    await once(socket, 'open')
+    const registered = UserRegistered.of({ userId: userId(1) }, { name: 'Ada', email: null })
+    await engines.log.append(userStream(userId(1)), emptyHead, [registered], cause())
+    const admit = vi.spyOn(passes, 'admit')
+    closing.push(() => admit.mockRestore())
+    const gone = { kind: 'remove', collection: 'users', id: userId(1), position: '1' } as const
+    await engines.readStore.apply([gone], { projection: 'test', position: String((position += 1)) })
+    const behind = () => admit.mock.settledResults.filter(({ type }) => type === 'rejected')
+    const isClosed = () => socket.readyState === WebSocket.CLOSED
+    await eventually('it is checked twice', () => behind().length > 1 || isClosed())
+    expect(behind()[0]?.value).toMatchObject({ code: 'views_behind' })
+    expect(isClosed()).toBe(false)
+    socket.send('words')
+    const [heard] = await once(socket, 'message')
+    expect(String(heard)).toBe('heard words')
   })
 
   // Attacks preview: an endless answer goes on after the sandbox has ended.

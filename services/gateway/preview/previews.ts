@@ -107,11 +107,11 @@ function divert<Rest extends unknown[]>(
   })
 }
 
-/** Ends the open connections of people who may no longer see the preview. */
+/** Ends the open connections of people who may no longer see the preview. Read models that are behind deny nobody access. */
 function checkOpen({ open, passes }: Serving): void {
   for (const { pass, end } of open)
     passes.admit(pass).catch((fault: unknown) => {
-      if (fault instanceof Fault) end()
+      if (fault instanceof Fault && fault.code !== 'views_behind') end()
     })
 }
 
