@@ -35,7 +35,7 @@ export type ShellServices = Pick<GatewayServices, 'documents' | 'logger'> & {
 
 /**
  * Answers a socket's requests about shells, in order. The returned function closes the shells that the socket opened or joined. Call it when the
- * person signs out.
+ * person signs out or loses access.
  */
 export function serveShells(socket: LiveSocket, services: ShellServices): () => void {
   const { userId } = socket.data

@@ -36,6 +36,7 @@ let asked: number
 /** Brings a document up to date from the log. */
 let now: Documents['now']
 let mayConnect: () => Promise<void>
+let checkAccess: () => Promise<void>
 let rpc: ReturnType<typeof openInProcessRpc>
 const emit = vi.fn<Emit>()
 
@@ -48,6 +49,7 @@ beforeEach(async () => {
   const reads = documents(engines.readStore, engines.log)
   now = reads.now
   mayConnect = async () => undefined
+  checkAccess = async () => undefined
   emit.mockClear()
   rpc = openInProcessRpc({ onFault: () => undefined })
   const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
@@ -77,9 +79,10 @@ beforeEach(async () => {
   http = createServer()
   connections = new Set()
   http.on('connection', (connection) => connections.add(connection))
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   server = openSocket(http, feed, {
     sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '', client: null }) },
-    accessControl: openAccess,
+    accessControl: { ...openAccess, isOpen: false, check: () => checkAccess() },
     documents: { ...reads, now: (view, stream, id) => now(view, stream, id) },
     logger: logger('silent'),
     emit,
@@ -102,6 +105,7 @@ afterEach(async () => {
   // A client that does not read never confirms that the connection is closed.
   for (const connection of connections) connection.destroy()
   await new Promise<void>((resolve) => void server.close(() => resolve()))
+  vi.useRealTimers()
   await engines.close()
 })
 
@@ -383,6 +387,20 @@ describe('a shell', () => {
     viewer?.sessionEnded(sessionId(1))
     release()
     await vi.waitFor(() => expect(reached).toEqual(['open', 'close']))
+  })
+
+  // Attacks shell: somebody types on after an administrator has taken them off the list.
+  test('is closed when the person who has it open loses access', async () => {
+    const reached = shellsOfRunner()
+    const client = await connect()
+    await ask(client, 'shell_open', taskId(1), size)
+    checkAccess = () => Promise.reject(new Error('The access cannot be checked.'))
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(await ask(client, 'shell_resize', taskId(1), shellId, size)).toBe('taken')
+    checkAccess = () => Promise.reject(new Fault('not_allowed'))
+    await vi.advanceTimersByTimeAsync(30_000)
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+    await vi.waitFor(() => expect(reached).toEqual(['open', 'resize', 'close']))
   })
 
   test('is left open when only the connection is lost', async () => {

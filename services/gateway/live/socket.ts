@@ -107,9 +107,14 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
     }
     return next()
   })
-  io.on('connection', (socket) => serve(socket, feed, services))
+  const shells: Shells = new WeakMap()
+  io.on('connection', (socket) => {
+    const closeShells = serveShells(socket, services)
+    shells.set(socket, closeShells)
+    serve(socket, feed, services, closeShells)
+  })
   if (!services.accessControl.isOpen) {
-    const timer = setInterval(() => void checkAll(io, services), checkIntervalMs)
+    const timer = setInterval(() => void checkAll(io, shells, services), checkIntervalMs)
     // Without `listen`, the server never emits `close`, and the timer would keep its process alive.
     timer.unref()
     http.once('close', () => clearInterval(timer))
@@ -117,14 +122,25 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   return io
 }
 
-/** Closes the sockets of people who may no longer sign in. */
-async function checkAll(io: LiveServer, { accessControl, logger }: SocketServices): Promise<void> {
+/** For each socket, the function that closes its shells. */
+type Shells = WeakMap<LiveSocket, () => void>
+
+/** Closes the sockets of people who may no longer sign in, and the shells of these sockets. */
+async function checkAll(
+  io: LiveServer,
+  shells: Shells,
+  { accessControl, logger }: SocketServices,
+): Promise<void> {
   for (const socket of io.sockets.sockets.values()) {
     try {
       await accessControl.check(socket.data.userId)
     } catch (thrown) {
-      if (thrown instanceof Fault) socket.disconnect(true)
-      else logger.error({ err: thrown }, 'failed to check access')
+      if (!(thrown instanceof Fault)) {
+        logger.error({ err: thrown }, 'failed to check access')
+        continue
+      }
+      shells.get(socket)?.()
+      socket.disconnect(true)
     }
   }
 }
@@ -152,7 +168,7 @@ function openOf(userId: string, sockets: Iterable<LiveSocket>): number {
 
 const addressOf = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? ''
 
-function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
+function serve(socket: LiveSocket, feed: Feed, services: SocketServices, closeShells: () => void): void {
   const { userId, sessionId } = socket.data
   const waiting = { packets: 0, characters: 0 }
   socket.conn.on('drain', () => Object.assign(waiting, { packets: 0, characters: 0 }))
@@ -196,7 +212,6 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
     turn = turn.then(work).finally(() => (pendingRequests -= 1))
   }
 
-  const closeShells = serveShells(socket, services)
   socket.on('join_task', (taskId, last, answer) => {
     // A client may leave out its cursor and pass the callback as second argument.
     const reply = typeof last === 'function' ? last : answer
