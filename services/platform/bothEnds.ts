@@ -1,5 +1,4 @@
 /** Opens the embedded stores of a data folder and, beside them, the shared ones to which they are carried. */
-import { openInProcessBus } from './bus/inProcess.ts'
 import { commands } from './commands/execute.ts'
 import {
   beginOpening,
@@ -44,12 +43,11 @@ export async function openBothEnds(config: StoresConfig, logger: Logger): Promis
     const from = await open({ ...opening, config: { ...config, engines } })
     const isFollowed = async () => {
       const { nats } = config.engines
-      const { clock, keep, onFault } = opening
-      const log = eventLog({ ...from, bus: keep(openInProcessBus({ onFault })), clock })
+      if (nats === null) return false
+      const { bus, jobs } = await busOnNats(opening, nats)
+      const log = eventLog({ ...from, bus, clock: opening.clock })
       const identity = await identityOf({ ...from, commands: commands(log) })
-      if (nats === null || identity === undefined) return false
-      const { jobs } = await busOnNats(opening, nats)
-      return (await jobs.marked(markName('dispatched', identity))) !== null
+      return identity !== undefined && (await jobs.marked(markName('dispatched', identity))) !== null
     }
     return { from, to: await open(opening), isFollowed, close }
   } catch (fault) {
