@@ -1,6 +1,8 @@
 /** What an interrupted run leaves to the next one while its workspace is being made; with real git and the server's log. */
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -15,6 +17,7 @@ import { TaskCreatedFromTurn, TurnsUndone, WorkspaceSnapshotTaken } from '#domai
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Commands } from '#platform/commands/execute.ts'
+import { logger, type Logger } from '#platform/log.ts'
 import type { HostRepository } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { sealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
@@ -31,10 +34,16 @@ import { openMirrors, type RefreshRequest, type RefreshResult } from '../workspa
 import { packFolders } from '../workspace/saved/archive.ts'
 import { commitAndPush } from '../workspace/publish/publish.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
-import { evictWorkspace, hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
+import {
+  evictWorkspace,
+  hasWorkspace,
+  removeWorkspace,
+  taskFolder,
+  type Workspace,
+} from '../workspace/workspace.ts'
 import { isLongRun } from '../../../tests/longRun.ts'
 import { openWorkspaces } from '../workspace/workspaces.ts'
-import { stopping } from './control.ts'
+import { stopping, type Stopping } from './control.ts'
 import { executionWorkspace } from './executionWorkspace.ts'
 import { openSnapshots } from './recording/snapshots.ts'
 import type { PreparingDeps } from './prepareWorkspace.ts'
@@ -167,6 +176,8 @@ const cutOff = (): never => {
   throw new Error('cut off')
 }
 
+const away: RefreshResult = { kind: 'unreachable', message: 'It is away.' }
+
 const exists = (path: string) =>
   stat(path).then(
     () => true,
@@ -183,15 +194,23 @@ async function run(
     make = async () => undefined,
     refreshed = async () => undefined,
     early,
-    isHostAway = false,
+    refusal,
     areFilesGone = false,
+    warm,
+    stop = stopping(),
+    logger = engines.logger,
   }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> & {
     /** Ends before the mirror is brought up to date. */
     readonly refreshed?: () => Promise<unknown>
     readonly path?: string
     readonly early?: EarlySandbox
-    readonly isHostAway?: boolean
+    /** What a refresh of the mirror ends with, in place of a mirror. */
+    readonly refusal?: RefreshResult
     readonly areFilesGone?: boolean
+    /** Where an agent waits. */
+    readonly warm?: Workspace
+    readonly stop?: Stopping
+    readonly logger?: Logger
   } = {},
 ) {
   const { state } = await engines.commands.load(decider, stream)
@@ -223,7 +242,7 @@ async function run(
       ...mirrors,
       async refresh(request: RefreshRequest): Promise<RefreshResult> {
         await refreshed()
-        return isHostAway ? { kind: 'unreachable', message: 'It is away.' } : mirrors.refresh(request)
+        return refusal ?? mirrors.refresh(request)
       },
     },
     workspaces: openWorkspaces({
@@ -238,7 +257,7 @@ async function run(
     eviction: { make },
     commitSigner: undefined,
     noreplyDomain: 'users.noreply.localhost',
-    logger: engines.logger,
+    logger,
     documents: { get },
     accessControl: { check: async () => undefined },
     access: { tokenOf: async () => 'own' },
@@ -257,7 +276,7 @@ async function run(
     snapshots: openSnapshots({ blobs: cutBlobs, git, treeGitFor, path, logger: engines.logger }),
     redaction: () => redactionOf([], { run: cutOff, close: async () => undefined }),
     prewarm: {
-      agents: { drop: async () => undefined, workspaceOf: () => undefined },
+      agents: { drop: async () => undefined, workspaceOf: () => warm },
       adopt: async () => undefined,
     },
   }
@@ -277,7 +296,7 @@ async function run(
     session: null,
     terminal: { append: async () => undefined, tell: () => undefined, head: () => null },
     reporter: { report, delivered: async () => undefined, end: async () => undefined },
-    stop: stopping(),
+    stop,
   })
   if (found.kind === 'ready') await found.recorded
   return found
@@ -357,6 +376,34 @@ test('a sandbox that was opened early has ended before what it ran in is removed
   expect(seen).toEqual(['opened', 'closed', 'opened'])
 })
 
+describe('while a warm agent works, the mirror is refreshed, and', () => {
+  const refreshWith = async (refusal: RefreshResult) => {
+    const warm = await scene.prepare({ taskId: id })
+    await happened(...past.running, past.prepared, past.agentStarted(1), past.succeeded(1))
+    await happened(past.waits(2), past.requested(2), past.started(2))
+    const [stop, lines] = [stopping(), new PassThrough()]
+    const ended = Promise.race([once(lines, 'data'), once(stop.signal, 'abort')])
+    const ready = await run(undefined, { warm, refusal, stop, logger: logger('warn', {}, lines) })
+    if (ready.kind === 'failed') throw new Error(ready.reason)
+    await ended
+    await ready.settle?.()
+    return stop
+  }
+
+  test.each([away, { kind: 'timed_out', message: 'It took too long.' }] as const)(
+    'a host that does not answer does not end the turn: $kind',
+    async (refusal) => {
+      expect((await refreshWith(refusal)).reason()).toBeUndefined()
+    },
+  )
+
+  test.each(['refused', 'unauthorized'] as const)('a host that refuses ends it: %s', async (kind) => {
+    const stop = await refreshWith({ kind, message: 'It refuses.' })
+    expect(stop.reason()).toBe('no_access')
+    expect(stop.sentence()).toBe('It refuses.')
+  })
+})
+
 describe('the home that an eviction kept', () => {
   const file = () => join(taskFolder(scene.root, id), 'home/.claude/kept.json')
   const evicted = async (history: keyof typeof histories) => {
@@ -393,7 +440,7 @@ describe('the home that an eviction kept', () => {
 
   test('stays where the code host goes away while the workspace is made', async () => {
     await evicted('lost')
-    expect(await run(undefined, { refreshed: isMade, isHostAway: true })).toMatchObject({ kind: 'failed' })
+    expect(await run(undefined, { refreshed: isMade, refusal: away })).toMatchObject({ kind: 'failed' })
     await isAllThatIsLeft()
   })
 

@@ -131,7 +131,9 @@ function refreshBeside(deps: Deps, reached: RepositoryAccess, stop: Stopping): (
     await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
     if (signal.aborted) return
     const refreshed = await refreshReached(deps, reached, { signal })
-    if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
+    if (refreshed.kind === 'ready' || isOver.signal.aborted) return
+    if (refreshed.isAccessUnknown) throw new Error(refreshed.reason)
+    stop.stop('no_access', refreshed.reason)
   }
   const refreshing = refresh().catch((fault: unknown) =>
     deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),

@@ -238,7 +238,10 @@ async function rightsOf(
 
 export type RefreshedRepository =
   | ({ readonly kind: 'ready'; readonly mirror: Mirror; readonly mayPush: boolean | null } & RepositoryAccess)
-  | Failed
+  | (Failed & {
+      /** Whether git failed without being refused, which says nothing about the person's access. */
+      readonly isAccessUnknown?: boolean
+    })
 
 type RefreshOptions = Pick<RefreshRequest, 'signal' | 'onProgress'>
 interface Checking {
@@ -287,7 +290,10 @@ export async function refreshReached(
   const used = renewed ?? access
   if (refreshed.kind === 'limited') throw codeHost.recordGitRateLimit(used.gitToken)
   // A failure of git says more than a fault of the check, so it comes first.
-  if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
+  if (refreshed.kind !== 'ready') {
+    const isAccessUnknown = refreshed.kind === 'unreachable' || refreshed.kind === 'timed_out'
+    return { ...failed('clone_failed', sentenceOf(refreshed)), ...(isAccessUnknown && { isAccessUnknown }) }
+  }
   if ('fault' in rights) throw rights.fault
   const { mirror } = refreshed
   return { kind: 'ready', mirror, mayPush: rights.mayPush, repository, access: used, installed }
