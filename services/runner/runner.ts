@@ -244,7 +244,6 @@ async function openBase(
 
 function environmentLimits(config: Config) {
   return {
-    image: config.containers.image,
     mostBytes: config.disk.workspace,
     leastFree: config.disk.leastFree,
     notKept: new Set<string>(),

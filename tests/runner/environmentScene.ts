@@ -71,7 +71,7 @@ export function setupScene(root: string, sandbox: Sandbox = testSandbox) {
     documents,
     logger: logger('silent'),
     sandbox,
-    environments: { image: null, mostBytes: 1e9, leastFree: 0, notKept: new Set() },
+    environments: { mostBytes: 1e9, leastFree: 0, notKept: new Set() },
     limits: {
       atOnce: 1,
       longestMs: 60_000,

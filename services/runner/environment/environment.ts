@@ -78,14 +78,14 @@ export async function environmentOf(
 
 /** Returns the keys of a setup at a commit, as a function of the branch on which it runs. Throws `GitFault`. */
 export async function keysAt(
-  { git, environments }: Pick<EnvironmentDeps, 'git' | 'environments'>,
-  sandbox: Pick<Sandbox, 'kind'>,
+  { git }: Pick<EnvironmentDeps, 'git'>,
+  sandbox: Pick<Sandbox, 'kind' | 'imageId'>,
   of: { readonly gitDir: string; readonly commit: string } & EnvironmentOf['envs'],
 ): Promise<(branch: string) => EnvironmentKey> {
   const identity = {
     command: of.setupCommand.trim(),
     variables: of.variables,
-    system: systemOf(sandbox, environments.image),
+    system: systemOf(sandbox),
     files: await keyFilesAt(git, of.gitDir, of.commit),
   }
   return (branch) => environmentKey({ ...identity, branch })

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeScene, testGit, type Scene } from '../../../tests/runner/workspaceScene.ts'
-import { environmentKey, keyFilesAt } from './environmentKey.ts'
+import { containerSandbox } from '../sandbox/container/container.ts'
+import { containerEngine } from '../sandbox/container/engine.ts'
+import { environmentKey, keyFilesAt, systemOf } from './environmentKey.ts'
 
 let scene: Scene
 afterEach(() => scene.remove())
@@ -63,6 +65,24 @@ test.each([
   const [one, other] = [identity, { ...identity, ...changed }].map(environmentKey)
   expect(other?.setup).not.toBe(one?.setup)
   expect(other?.setupAndLocks).not.toBe(one?.setupAndLocks)
+})
+
+test('an image that was built again is another system, whatever its name is', () => {
+  const systemWith = (id: string) =>
+    systemOf(
+      containerSandbox({
+        engine: containerEngine('/nowhere/docker.sock'),
+        image: { id, volumes: [] },
+        scratch: { make: () => Promise.reject(new Error('nothing is started')) },
+        path: '',
+        runnerId: '',
+        shared: {},
+        node: '',
+        ownUser: { uid: 0, gid: 0 },
+      }),
+    )
+  expect(systemWith('sha256:a')).toBe(systemWith('sha256:a'))
+  expect(systemWith('sha256:a')).not.toBe(systemWith('sha256:b'))
 })
 
 test('other lock files are the same setup', () => {

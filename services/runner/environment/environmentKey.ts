@@ -62,8 +62,8 @@ export async function keyFilesAt(git: Git, gitDir: string, commit: string): Prom
 const isIgnoreFile = (name: string): boolean => name === '.gitignore'
 
 /** Names the system that commands find in a sandbox: the image of its container, or the release of the host whose programs bubblewrap shows. */
-export function systemOf(sandbox: Pick<Sandbox, 'kind'>, image: string | null): string {
-  return `${sandbox.kind} ${process.arch} ${sandbox.kind === 'container' ? image : hostRelease()}`
+export function systemOf({ kind, imageId }: Pick<Sandbox, 'kind' | 'imageId'>): string {
+  return `${kind} ${process.arch} ${imageId ?? hostRelease()}`
 }
 
 function hostRelease(): string {

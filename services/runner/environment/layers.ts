@@ -11,8 +11,6 @@ import { removeFolder } from '../workspace/agentFiles.ts'
 import type { EnvironmentKey } from './environmentKey.ts'
 
 export interface EnvironmentOptions {
-  /** The image of containers; `null` for our own, or when sandboxes are no containers. */
-  readonly image: string | null
   /** The maximum size of the archives of one environment, in bytes. */
   readonly mostBytes: number
   /** The configured minimum of free disk space, in bytes. No environment is kept while less than half of it is free. */

@@ -21,6 +21,8 @@ export type CommandEnvironment = Readonly<Record<string, string>> & { readonly P
 
 export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
+  /** The engine's id of the image that containers are made of; absent for other kinds. */
+  readonly imageId?: string
   /** The variables by which commands find programs of this machine; absent for a sandbox with a system of its own. */
   readonly hostPrograms?: CommandEnvironment
   /**

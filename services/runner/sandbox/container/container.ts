@@ -18,6 +18,7 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
   const git = containerGit(options)
   return {
     kind: 'container',
+    imageId: options.image.id,
     run: (spec) => startSandbox(options, spec),
     paths: () => sandboxPaths,
     // If the engine cannot see `source` on its machine, the image contains the file at the same path, `source`. Otherwise the file is mounted at
