@@ -5,7 +5,7 @@
  */
 import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import type { LogIdentity } from '#domain/log.ts'
 import { commands } from '#platform/commands/execute.ts'
@@ -186,7 +186,12 @@ async function copySeals(from: string, to: string): Promise<boolean> {
  * since it also has newer seals.
  */
 async function keepSeals(file: string, part: string, target: string): Promise<readonly string[]> {
-  if (isInside(file, target)) return []
+  if (isInside(file, target)) {
+    const place = join(part, relative(target, file))
+    await mkdir(dirname(place), { recursive: true, mode: 0o700 })
+    await rename(join(part, sealsName), place).catch(absentAs(undefined))
+    return []
+  }
   if (existsSync(file)) return [`The seals in ${file} are left as they are.`]
   await mkdir(dirname(file), { recursive: true })
   return (await copySeals(join(part, sealsName), file)) ? [`The seals of the backup are in ${file}.`] : []

@@ -94,6 +94,16 @@ test('a file of seals in another place goes along, and one that is still there s
   expect(await linesOf(env.SEALS_FILE)).toEqual(before)
 })
 
+test('a file of seals that has another name in the data folder is restored under this name', async () => {
+  const env = (name: string) => ({ SEALS_FILE: at(name, 'witness', 'signed.ndjson') })
+  await sealed('data', 2, env('data').SEALS_FILE)
+  const before = await linesOf(env('data').SEALS_FILE)
+  await backup(at('copy'), true, workOn('data', env('data')))
+  await restore(at('copy'), workOn('again', env('again')))
+  expect(await linesOf(env('again').SEALS_FILE)).toEqual(before)
+  expect(await verified('again', env('again').SEALS_FILE)).toMatch(/The log is whole: .* seals hold/)
+})
+
 test('a backup of a log that its seals contradict is made, and says so', async () => {
   await sealed('data', 2)
   const file = at('data', 'seals.ndjson')
