@@ -1,5 +1,5 @@
 /** Readings of projects: after hints, and of all projects now and then; they continue where the code host became unavailable. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { DeliveryReceived } from '#domain/webhookDelivery.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
@@ -136,6 +136,20 @@ test('where one knows of more, it alone is read again soon', async () => {
     pollIntervalMs: never,
   })
   await expect.poll(() => roundsOf.slice(1).flat()).toEqual(['7'])
+})
+
+test('one with much more is read again after the same pause each time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { reads } = await started((id) => (id === '7' ? 'soon' : 'done'), { pollIntervalMs: never })
+  const times: number[] = []
+  for (let read = 1; read <= 5; read += 1) {
+    await vi.advanceTimersToNextTimerAsync()
+    times.push(performance.now())
+    expect(reads.filter((id) => id === '7')).toHaveLength(read)
+  }
+  const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0))
+  expect(new Set(pauses).size).toBe(1)
 })
 
 test('after a hint, one that could not be read for now is read again alone, and is left to the reading of all then', async () => {

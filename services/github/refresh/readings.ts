@@ -248,8 +248,9 @@ async function readOne<Project extends OrderedDocument>(
 ): Promise<void> {
   const outcome = await round.read(one)
   const pauseMs = outcome === 'soon' ? soonMs : outcome === 'later' ? laterMs : null
+  // More to read is no failure, so the pause before it does not grow.
+  if (outcome !== 'later') again.settle(one.id)
   if (pauseMs !== null) again.put(one.id, pauseMs, performance.now())
-  else if (outcome === 'done') again.settle(one.id)
 }
 
 async function readAll<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
