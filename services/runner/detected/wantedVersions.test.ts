@@ -63,7 +63,13 @@ test.each<[string, string, boolean | null]>([
   ['lts/*', '22.0.0', null],
   ['stable', '1.88.0', null],
   ['^20 || lts/*', '22.0.0', null],
-  ['18 - 20', '19.0.0', false],
+  ['18 - 20', '17.9.0', false],
+  ['18 - 20', '18.0.0', true],
+  ['18 - 20', '19.0.0', true],
+  ['18 - 20', '20.9.0', true],
+  ['18 - 20', '21.0.0', false],
+  ['^22 || 18.2.0 - 20.1.0', '20.1.0', true],
+  ['^22 || 18.2.0 - 20.1.0', '20.1.1', false],
 ])('%s is met by %s: %s', (wanted, has, answer) => expect(meets(wanted, has)).toBe(answer))
 
 // Attacks detected: version files that make a pattern search forever.

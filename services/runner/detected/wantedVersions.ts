@@ -87,6 +87,8 @@ export function meets(wanted: string, has: string): boolean | null {
   const choices = wanted.split('||').map((choice) => {
     const parts = choice
       .trim()
+      // In npm's ranges of two versions, both ends are included.
+      .replace(/^(\S+)\s+-\s+(\S+)$/, '>=$1 <=$2')
       .replaceAll(/([<>=~^!])\s+/g, '$1')
       .split(/[\s,]+/)
     return allOf(parts.map((part) => meetsOne(part, numbersOf(has))))
