@@ -63,12 +63,14 @@ export async function beginPacking(deps: PackingDeps, { run, envs }: OfSetup, en
 
   async function keepAll(usedAt: number | undefined): Promise<number> {
     if (home === undefined || home instanceof NotKept) throw home ?? new NotKept('Its home is gone.')
+    const packed = home
+    const mayWrite = (bytes: number) => common.mayWrite(packed + bytes)
     await refuseOtherChanges(deps, workspace)
     const tree = await packTree(
-      { ...common, workspace, to: archives.tree },
+      { ...common, mayWrite, workspace, to: archives.tree },
       await ignoredPaths(deps, workspace),
     )
-    const bytes = tree + home
+    const bytes = packed + tree
     await keepLayer(deps, half, { projectId, key, commit, builtAt: Date.now(), bytes, usedAt })
     return bytes
   }

@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { recordingCommands, setupScene, testSandbox } from '../../../tests/runner/environmentScene.ts'
+import { envsOf, recordingCommands, setupScene, testSandbox } from '../../../tests/runner/environmentScene.ts'
+import { projectId } from '../../../tests/domain/ids.ts'
 import { makeScene, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import type { Sandbox, SandboxedProcess, SandboxSpec } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { setupStateOf } from './environment.ts'
 import { recordCutShort } from './environmentRecord.ts'
 import { allLayers } from './layers.ts'
+import { setUpWorkspace } from './setUpWorkspace.ts'
 
 let scene: Scene
 beforeEach(async () => {
@@ -114,6 +116,20 @@ test('one that cannot be kept says whether an earlier one of the same setup is u
   const { recorded, setUp } = setupScene(scene.root)
   await setUp(await workspaceOf(), changing)
   expect(recorded.at(-1)).toMatchObject({ data: { code: 'not_kept', usesEarlier: true } })
+})
+
+test.each<[number, readonly string[]]>([
+  [350_000, []],
+  [250_000, ['not_kept']],
+])('what a setup leaves in the tree and the home is kept within %i bytes together', async (most, ends) => {
+  const { deps, run, recorded } = setupScene(scene.root)
+  const fill = (path: string) => `head -c 150000 /dev/zero > ${path}`
+  const envs = envsOf(`${setup}; ${fill('deps/file')}; ${fill('~/.cache/file')}`)
+  const environments = { ...deps.environments, mostBytes: most }
+  const workspace = await workspaceOf()
+  await setUpWorkspace({ ...deps, environments }, { run, projectId: projectId(1), workspace, envs })
+  expect(recorded.flatMap(({ data }) => ('code' in data ? [data.code] : []))).toEqual(ends)
+  expect(await allLayers(scene.root)).toHaveLength(1 - ends.length)
 })
 
 test('one that was made with other ignore files is not used, also when the setup fails', async () => {
