@@ -192,19 +192,36 @@ async function make(
   // A hook may run as soon as an agent starts, but must not run before the task exists. So if the project allows hooks, no agent is started yet.
   const { forAgent: sandboxEnv, allowedHooks } = envs
   if (allowedHooks === null)
-    await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks })
+    await startWarmAgent(
+      deps,
+      { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks },
+      signal,
+    )
   await filling
   return workspace
 }
 
-/** Starts an agent that waits for the first message of its task, unless the agent is missing, cannot wait, or memory is short. */
-async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<void> {
-  if (!(await deps.agents.hasRoom())) return
+type StartingDeps = Parameters<typeof agentSetup>[0] &
+  Parameters<typeof openSandboxFor>[0] &
+  Pick<AgentDeps, 'abilities'> & { readonly agents: Pick<WarmAgents, 'hasRoom' | 'keep'> }
+
+/**
+ * Starts an agent that waits for the first message of its task, unless the agent is missing, cannot wait, or memory is short, or the signal aborts
+ * before.
+ */
+export async function startWarmAgent(
+  deps: StartingDeps,
+  request: EquippedRequest,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted || !(await deps.agents.hasRoom())) return
   const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed' || setup.agent.turns !== 'many') return
   const { workspace } = request
   if (refusalIn(setup, workspace)) return
   const home = await homeFilesFor(deps, setup, request)
+  // A cancelled run waits for the lock that is held here.
+  if (signal.aborted) return
   const process = await startAgent(openSandboxFor(deps, request, setup, null), setup, home, workspace)
   await deps.agents.keep(workspace, process, { setup: startFingerprint(setup, home), session: null }, agentMs)
 }

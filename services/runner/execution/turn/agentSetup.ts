@@ -88,7 +88,7 @@ function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, mo
 
 /** Opens the sandbox of an agent that will resume a session, or start one if `session` is `null`. */
 export function openSandboxFor(
-  deps: AgentDeps,
+  deps: Parameters<typeof openAgent>[0],
   request: AgentRequest,
   setup: AgentSetup,
   session: string | null,
