@@ -25,7 +25,7 @@ export const SignInRefused = fact('SignInRefused', {
   userId: UserId.nullable(),
 })
 
-/** The filters with which a person asked for records; `null` for a filter that was not set. */
+/** The records for which a person asked, and the filters; `null` for a filter that was not set. `taskId` is also set for records of one task. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),

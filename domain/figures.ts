@@ -10,9 +10,9 @@ export const noFigures = {
   completed: 0,
   failed: 0,
   cancelled: 0,
-  /** The time from the request of a turn until a runner claimed it. */
+  /** The time from the request of a turn until a runner first claimed it or, if none did, until its end. */
   waitingMs: 0,
-  /** The time from the claim of a turn until its end. */
+  /** The time from the first claim of a turn until its end. */
   runningMs: 0,
   inputTokens: 0,
   outputTokens: 0,

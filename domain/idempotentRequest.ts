@@ -1,4 +1,4 @@
-/** A write that clients may repeat with the same `Idempotency-Key`: its acceptance, and the repository that it created at the code host. */
+/** A request to create a repository, which clients may repeat with the same `Idempotency-Key`: its acceptance, and the created repository. */
 import { z } from 'zod'
 import { event, fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'

@@ -1,4 +1,7 @@
-/** A person's usage on one day: tokens by model, and bytes of recorded output. It has no costs, because the operator may change the prices. */
+/**
+ * A person's usage on one day that counts towards the limits of this server: tokens by model, if the server pays for them, and bytes of recorded
+ * output. It has no costs, because the operator may change the prices.
+ */
 import { z } from 'zod'
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { ExecutionId } from './kernel/ids.schema.ts'
@@ -18,7 +21,9 @@ export const ModelUseMetered = fact('ModelUseMetered', {
   cacheWriteTokens: Tokens,
 })
 
-/** How many bytes of an execution's output were recorded since its last `OutputMetered`. */
+/**
+ * How many bytes of an execution's or a shell's output were recorded since its last `OutputMetered`. For a shell, `executionId` is the shell's id.
+ */
 export const OutputMetered = fact('OutputMetered', { executionId: ExecutionId, bytes: z.int().nonnegative() })
 
 export const usageEvents = [ModelUseMetered, OutputMetered] as const

@@ -1,6 +1,6 @@
 /**
- * Webhook deliveries of the code host. A delivery only tells us what to read again and is never a source of facts, so we keep only its kind and its
- * ids. The code host's ids are content, which is encrypted with a key for each day.
+ * Webhook deliveries of the code host. A delivery only tells us what to read again and is never a source of facts, so we keep only its kind, its
+ * action and its ids. The code host's ids are content, which is encrypted with a key for each day.
  */
 import { z } from 'zod'
 import type { Decider } from './kernel/decider.ts'

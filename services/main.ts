@@ -1,6 +1,6 @@
 /**
  * The entry point: reads the configuration, opens the engines (databases, vault, code host), starts the services, and stops them in the opposite
- * order.
+ * order; or runs one operation of the command line instead.
  */
 import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
@@ -298,7 +298,7 @@ async function main(): Promise<void> {
   if (standalone) {
     const work = { config, logger: log, progress: printOver }
     const answer = await Promise.race([standalone(work), asked])
-    // A signal ended the wait before there was an answer. Exiting now leaves only temporary files, which the next run removes.
+    // A signal ended the wait before there was an answer. What is left behind now, the next run removes or continues.
     if (!answer) process.exit(1)
     tell(answer)
     return
@@ -315,7 +315,7 @@ async function main(): Promise<void> {
     }
     return
   }
-  // An operation runs without services, so that the running product keeps its locks on the data folder.
+  // An operation runs without services. On shared engines, it then needs no lock on the data folder, which the running product holds.
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
   // No service runs while the engines are being opened, so the process can simply exit.
   const engines = await Promise.race([opening, asked])
@@ -352,8 +352,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * Resolves when all read models can be read, or after `readableWithinMs`. If a rebuild takes longer, prints that reads are refused until the rebuild
- * is done.
+ * Resolves when all read models can be read, when the process is asked to stop, or after `readableWithinMs`. If they cannot be read then, prints that
+ * reads are refused until the rebuild is done.
  */
 async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promise<void> {
   const stopping = new AbortController()
@@ -383,7 +383,7 @@ function printOver(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${line}`)
 }
 
-/** The lines that are printed when the server is ready; without an App at the code host, also how to create one. */
+/** The lines that are printed when the server is ready, also about how to create an App and about `GITHUB_TOKEN` where that is needed. */
 async function readyLines(config: Config, engines: Engines): Promise<readonly string[]> {
   if (!config.services.has('gateway'))
     return [`Flightdeck is ready: ${namedServices(config.services).join(', ')} on port ${config.port}`]

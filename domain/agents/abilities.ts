@@ -11,8 +11,8 @@ const marks: Readonly<Partial<Record<AgentName, string>>> = { claude: '/', codex
 export const abilityMark = (agent: AgentName): string | undefined => marks[agent]
 
 /**
- * The abilities of an agent in a task, sorted by name; empty for an agent that knows neither skills nor commands. If several skills or commands have
- * the same name, the repository's wins over the person's, and both win over the agent's.
+ * The abilities that an agent can be told to use, sorted by name; empty for an agent that knows neither skills nor commands. If several skills or
+ * commands have the same name, the repository's wins over the person's, and both win over the agent's.
  */
 export function abilitiesFor(
   agent: AgentName,

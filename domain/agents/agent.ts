@@ -15,7 +15,7 @@ export interface Agent {
   readonly logo: string
   /** The capabilities that the agent has. Screens offer no others. */
   readonly can: readonly Capability[]
-  /** Whether people see the agent only on servers where it is installed. */
+  /** Whether people can choose the agent only on servers where it is installed. */
   readonly isHiddenWhenMissing?: boolean
 }
 

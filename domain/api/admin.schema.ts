@@ -25,9 +25,9 @@ export const AuditEntry = z.object({
   /** How a refused sign-in was tried; `code` says why it was refused. Both are `null` for any other action. */
   method: z.enum(signInMethods).nullable(),
   code: z.string().nullable(),
-  /** The records that were read or exported, if any. If they belong to a task, `task` is its id. */
+  /** The records that were read or exported, if any. If they are of one task, or were filtered by a task, `task` is its id. */
   records: z.enum(auditedRecords).nullable(),
-  /** The filters of the request that read or exported the records. */
+  /** The filters of the request that read or exported the records, except for `task`; `null` for other actions. */
   asked: z
     .object({ person: z.string().nullable(), from: Moment.nullable(), to: Moment.nullable() })
     .nullable(),
@@ -80,7 +80,7 @@ export const AuditExportLine = z.discriminatedUnion('kind', [
 export type AuditExportLine = z.infer<typeof AuditExportLine>
 
 /**
- * NDJSON, oldest first: a line with the request, a line for each entry up to the moment of the export, and a line with the number of entries. A file
+ * NDJSON, oldest first: a line with the request, a line for each matching entry from before the export, and a line with the number of entries. A file
  * without that last line is incomplete. Each export becomes an entry itself.
  */
 export const exportAuditLog = defineFile(adminRoutes.exportAuditLog, {

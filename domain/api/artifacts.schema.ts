@@ -10,7 +10,7 @@ export const ShownArtifact = z.object({
   id: z.string(),
   /** The path below the folder of artifacts; `null` when the path was erased. */
   name: z.string().nullable(),
-  /** The media type as recognised from the bytes. */
+  /** The media type, recognised from the bytes and, for a text, from the ending of its name. */
   type: ArtifactType,
   /** The size in bytes, as stored. */
   size: z.number(),

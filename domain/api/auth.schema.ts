@@ -70,8 +70,8 @@ export const login = defineWrite(otherSignInRoutes.login, {
 
 /**
  * Starts connecting an account at the code host. The browser must open `url`, which works once, within a minute, and only in the session and browser
- * that requested it; a cookie set by this response identifies the browser. Afterwards the browser shows the task `taskId`, or `/settings` if no task
- * was named. After a failure it shows `/settings`, with an `error` in the address.
+ * that requested it; a cookie set by this response identifies the browser. The browser then shows the task `taskId` or, without one, `/settings`.
+ * After a failure it shows `/settings` or, if the session or the flow's cookie is gone, `/auth/callback`, with an `error` in the address.
  */
 export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   summary: 'Starts connecting an account on the code host to the signed-in user.',
@@ -123,7 +123,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** Deletes the account at once: the client must ask for confirmation first. Ends all sessions; signing in again creates a new user. */
+/** Deletes the account at once: the client must ask for confirmation first. Ends all sessions; a later sign-in or registration creates a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',

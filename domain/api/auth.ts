@@ -20,11 +20,11 @@ export const authRoutes = {
   listSessions: { method: 'GET', path: '/auth/sessions' },
   endSession: { method: 'DELETE', path: '/auth/sessions/:sessionId' },
   endSessions: { method: 'DELETE', path: '/auth/sessions' },
-  /** A browser opens this address to sign in with the code host, which sends it back to `gitHubCallback`. */
+  /** A browser opens this address to sign in with the code host or to connect an account. The code host sends it back to `gitHubCallback`. */
   signInWithGitHub: { method: 'GET', path: '/auth/github' },
 } as const satisfies Routes
 
-/** The values that `error` in the address of the sign-in page can have. After `not_allowed`, the route `getRefusal` returns the reason. */
+/** The values that `error` in the address `/auth/callback` can have. After `not_allowed`, the route `getRefusal` returns the reason. */
 export const signInErrors = [
   'github',
   'server',

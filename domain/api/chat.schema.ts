@@ -29,7 +29,7 @@ export const ChatMessage = z.object({
   images: z.array(ShownImage),
   /** The message's images as files. Each can be fetched at its `path`. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
-  /** False for a withdrawn message, which the socket announces and lists leave out. */
+  /** False for a withdrawn message, and for a partial one that will never be complete. The socket announces it, and lists leave it out. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** The status of a command; `pending` for other messages. */
@@ -47,7 +47,7 @@ export const ChatMessage = z.object({
   isSteering: z.literal(true).optional(),
   /** Set on a system message about a turn that will ask its model again at `retryAt`. `message` names that time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
-  /** Set while the agent is still writing: the socket sends the message again each time it has grown. Histories contain only complete messages. */
+  /** Set while the agent is still writing: the socket sends the message again and again as it grows. Histories contain only complete messages. */
   isPartial: z.literal(true).optional(),
   /** The message's place in the queue, once somebody reordered the queue. Messages without a place come after the others, oldest first. */
   queueIndex: z.number().nullable(),
@@ -57,12 +57,12 @@ export const ChatMessage = z.object({
 export type ChatMessage = z.infer<typeof ChatMessage>
 
 /**
- * The kind of a log entry. A tool call has the kind of its tool. `thinking`: a thought of the agent. `said`: a text of a subagent, found in `output`.
- * `artifact`: the files that the agent left for people in a turn, found in `artifacts`.
+ * The kind of a log entry. A tool call has the kind of its tool, and a person's command has `run`. `thinking`: a thought of the agent or a subagent;
+ * `said`: another text of a subagent; both are in `output`. `artifact`: the files that the agent left for people in a turn, in `artifacts`.
  */
 export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said', 'artifact'])
 
-/** An entry of the command log: something that the agent did, or a command that a person ran. */
+/** An entry of the command log: something that the agent did, or a person's command. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
@@ -74,7 +74,7 @@ export const LogEntry = z.object({
   /** For an entry of a subagent: the id of the entry of the tool call that started the subagent. Absent for entries of the agent itself. */
   parentId: z.string().optional(),
   name: z.string().nullable(),
-  /** The path, command, pattern or address that the tool call applies to. */
+  /** The path, command, pattern or address that the tool call applies to, or the person's command; `null` for other entries, and when erased. */
   target: z.string().nullable(),
   input: z.string().nullable(),
   status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
@@ -197,7 +197,7 @@ export function textOfCommand(body: MessageBody): string {
   return (body.commandText || body.message || '').trim()
 }
 
-/** Withdraws a queued message. 409 `message_delivered` once the agent has it. */
+/** Withdraws a queued message or command. 409 `message_delivered` once it was delivered or is on its way to a runner. */
 export const withdrawMessage = defineWrite(chatRoutes.withdrawMessage, {
   summary: 'Withdraws a queued message.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
@@ -205,7 +205,7 @@ export const withdrawMessage = defineWrite(chatRoutes.withdrawMessage, {
   faults: ['not_found', 'message_delivered'],
 })
 
-/** Edits a queued message. 409 `message_delivered` once the agent has it. */
+/** Edits a queued message or command. 409 `message_delivered` once it was delivered or is on its way to a runner. */
 export const editMessage = defineWrite(chatRoutes.editMessage, {
   summary: 'Edits a queued message or command.',
   params: z.object({ taskId: TaskId, messageId: MessageId }),
@@ -221,7 +221,7 @@ export const steerMessage = defineWrite(chatRoutes.steerMessage, {
   faults: ['not_found', 'message_delivered', 'no_turn_to_steer'],
 })
 
-/** Reorders the queued messages. 409 `queue_changed`, with the current queue, unless `messageIds` names exactly the queued messages. */
+/** Reorders the queue. 409 `queue_changed`, with the current queue, unless `messageIds` names exactly the messages that can still be withdrawn. */
 export const reorderQueue = defineWrite(chatRoutes.reorderQueue, {
   summary: 'Reorders the queued messages.',
   params,
@@ -236,7 +236,7 @@ export const getCommands = defineRead(chatRoutes.getCommands, {
   query: page,
   answer: {
     logs: z.array(LogEntry),
-    /** Queued and running entries from before this page; empty with `before`. A queued command moves to the end of the log when it starts. */
+    /** The latest 100 queued and running entries from before this page; empty with `before`. A command moves to the end of the log when it starts. */
     open: z.array(LogEntry),
     version: z.number(),
   },
@@ -257,7 +257,7 @@ export const getTerminal = defineRead(chatRoutes.getTerminal, {
   query: page,
   answer: {
     output: z.array(TerminalOutput),
-    /** The revision of the terminal's stream up to which the output was read; `-1` when nothing was printed. */
+    /** The revision of the terminal's last event, up to which the answer is current; `-1` when the terminal has no events. */
     version: z.number(),
     deltas: z.array(MessageDelta),
   },

@@ -11,9 +11,9 @@ export const cleanUpRoutes = {
  * - `moved`: it is still there, because its last commit is not the last known commit of the pull request.
  * - `in_use`: it is still there, because another task or pull request uses it, or because its own task was continued.
  * - `only_copy`: it is still there, because its work was not merged and may exist nowhere else.
- * - `refused`: it is still there, because the code host refused the deletion, for example of a protected branch.
- * - `unchecked`: it is still there, because the code host stopped answering before the deletion.
- * - `not_ours`: it was left alone, because it is a default or base branch, was not named by Flightdeck, or is in another repository.
+ * - `refused`: it is still there, because the code host refused the deletion, for example of a protected branch, or a check before it.
+ * - `unchecked`: it is still there, because the code host stopped answering or took no more requests before the deletion.
+ * - `not_ours`: it was left alone, because it is a default or base branch, was not named by Flightdeck, is in another repository, or is not known.
  * - `no_access`: its state is unknown, because the person cannot reach the repository.
  * - `unavailable`: its state is unknown, because the code host did not answer a request about it or the request to delete it.
  */
@@ -35,7 +35,7 @@ export type BranchOutcome = (typeof branchOutcomes)[number]
  * The outcome of a clean-up for the workspace.
  * - `removed`: Flightdeck removed it. `none`: there was no workspace.
  * - `not_saved`: it is still there, because its work is not merged and could not be restored from saved copies.
- * - `in_use`: it is still there, because something runs in it, or because the task was continued.
+ * - `in_use`: it is still there, because something uses it, the task was continued, or the pull request is open again.
  * - `unreachable`: its state is unknown, because its runner, or the code host that the runner has to ask, refused or did not answer in time. The
  *   workspace may still be removed later.
  */

@@ -35,9 +35,9 @@ const TestRuns = z.object({
 
 const Compared = z.object({
   task: Task,
-  /** The full hash of the commit that the task started from; `null` before a workspace was made, and in an empty repository. */
+  /** The full hash of the commit that the task started from; `null` until it is known, and in an empty repository. */
   baseCommit: z.string().nullable(),
-  /** Total milliseconds of the task's turns and commands, up to now. */
+  /** The total milliseconds of the task's turns and commands up to now, each from the start of its last attempt. */
   runningMs: z.number(),
   tests: TestRuns,
 })

@@ -24,7 +24,7 @@ const environment = {
   changed: z.array(z.string()).nullable(),
   /** Some of the files that were not kept because they contain a secret of the project. */
   leftOut: z.array(z.string()),
-  /** The end of what the last setup printed. */
+  /** The end of what the last ended setup printed. */
   log: z.string(),
 }
 const Environment = z.object(environment)

@@ -40,7 +40,7 @@ export const ShownFeedback = z.object({
   check: FailedCheck.nullable(),
   /** Whether the failed check was on a commit that is no longer the head. */
   isStale: z.boolean(),
-  /** Whether the feedback can be sent to the agent unchanged: it was not sent yet, and its text was not erased. */
+  /** Whether the feedback can be sent with the proposed message: its status is not `sent`, and its content was not erased. */
   canBeSent: z.boolean(),
   messageId: z.string().nullable(),
   /** Whether the project's rule sent the feedback, rather than a person. */

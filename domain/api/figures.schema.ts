@@ -31,8 +31,8 @@ export const FiguresGroup = z.object({
 export type FiguresGroup = z.infer<typeof FiguresGroup>
 
 /**
- * With `by: 'week'`, the answer has a group for each week of the period, sorted by time. Groups of any other kind are sorted by cost, then by turns.
- * `others` is the sum of the groups that are not shown; `null` if all are shown.
+ * With `by: 'week'`, the answer has a group for each week of the period, sorted by time. Groups of any other kind are sorted by cost, then by turns,
+ * then by tasks, the highest first. `others` is the sum of the groups that are not shown; `null` if all are shown.
  */
 export const getFigures = defineRead(figuresRoutes.getFigures, {
   summary: 'What tasks took in a period: turns, outcomes, times, tokens, cost and pull requests, by group.',

@@ -22,7 +22,7 @@ export const forkTask = defineWrite(forkRoutes.forkTask, {
     message: Text.max(limits.descriptionLength).optional(),
     /** Defaults to this task's title. */
     title: Text.max(limits.descriptionLength).optional(),
-    /** Defaults to the agent of the turn `executionId`. Any other agent gets the conversation as text. */
+    /** Defaults to the agent whose session was saved with the turn, or else the task's agent. Any other agent gets the conversation as text. */
     agent: AgentName.optional(),
     codexModel: modelName.nullable().optional(),
   }),
@@ -58,13 +58,13 @@ export const previewUndo = defineRead(forkRoutes.previewUndo, {
     files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
     /** The number of all changed files. */
     total: z.number(),
-    /** Files of the snapshot that would keep their current content because git ignores them now. */
+    /** The first 1,000 files of the snapshot that would keep their current content because git ignores them now. */
     kept: z.array(z.string()),
     /** The ids of turns and commands that would no longer count. */
     undone: z.array(z.string()),
     /** The ids of turns and commands that were undone and would count again. */
     redone: z.array(z.string()),
-    /** False when no runner has the files at the moment, so that `files` could not be determined. */
+    /** False when no runner could compare the files in time, so that `files`, `total` and `kept` are empty. */
     compared: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],

@@ -34,10 +34,10 @@ const InstallationOfPerson = z.object({
 export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 
 /**
- * `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App: then only the person's own permissions
- * apply. `installation_id` comes from the address to which the code host sent the browser back; 422 `install_callback` if the person has no such
- * installation. Answers of the code host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh` bypass the
- * cache.
+ * `app` is `null` when there is no App, and for the local code host. `installations` is `null` when the person's token is not from an App: then only
+ * the person's own permissions apply. `installation_id` comes from the address to which the code host sent the browser back; 422 `install_callback`
+ * if the person has no such installation. Answers of the code host are cached for some minutes or until a webhook reports a change; with
+ * `installation_id` or `refresh`, for ten seconds.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',
@@ -113,8 +113,8 @@ const Delivery = z.object({
 export type Delivery = z.infer<typeof Delivery>
 
 /**
- * `app` is `null` when there is no App, as in single-user mode, which uses its owner's token instead. No part contains a secret. Installations are
- * cached for some minutes, unless `refresh` is set.
+ * `app` is `null` for the local code host, and when there is no App, as in single-user mode, which uses its owner's token instead. No part contains a
+ * secret. Installations are cached for some minutes or, with `refresh`, for ten seconds.
  */
 export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   summary:

@@ -179,13 +179,14 @@ const Withheld = z
 
 const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
 /**
- * Sizes of the log, from seals that somebody has kept. The bundle contains a proof for the log at each of these sizes. The parameter may be repeated.
+ * Sizes of the log, from seals that somebody has kept. The bundle contains a proof for each of these sizes that is smaller than its checkpoint's, if
+ * it can be proven. The parameter may be repeated.
  */
 const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
 
 /**
- * An audit bundle: the task's whole history with its proofs, as specified in `docs/audit-bundle.md`. If the newest seal is older than the task's last
- * event, a new seal is made. The download is recorded. A deleted task has a bundle without content, for its former owner and for administrators.
+ * An audit bundle: the task's whole history with its proofs, as specified in `docs/audit-bundle.md`. A new seal is requested first, so that it covers
+ * the task's last event. The download is recorded. A deleted task has a bundle without content, for its former owner and for administrators.
  */
 export const getTaskAudit = defineFile(historyRoutes.getTaskAudit, {
   summary: 'The audit record of the task, with proofs that can be checked without this server.',

@@ -3,7 +3,7 @@ import type { Routes } from './route.ts'
 
 export const imageRoutes = {
   uploadImage: { method: 'POST', path: '/upload/image' },
-  /** The address from which the browser loads an image; the query string grants access. */
+  /** The address from which the browser loads an image or an artifact; the query string grants access. */
   showImage: { method: 'GET', path: '/images/:imageId' },
 } as const satisfies Routes
 

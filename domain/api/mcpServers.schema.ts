@@ -21,7 +21,7 @@ const Url = Word.trim().regex(
   'Enter an address that begins with https:// or http://, without a password in it.',
 )
 
-/** Headers that people cannot set, because the connection itself or MCP uses them. */
+/** Headers that people cannot set: those that the connection itself or MCP uses, and cookies. */
 const reservedHeaders =
   /^(host|connection|content-.*|transfer-encoding|te|upgrade|accept.*|expect|mcp-.*|cookie)$/i
 

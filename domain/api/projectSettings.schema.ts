@@ -89,7 +89,7 @@ export const ProjectServiceInput = z.object({
       error: saying(`can have at most ${settingsLimits.serviceNameLength} characters.`),
     })
     .regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, 'Use letters, digits, hyphens and single underscores.'),
-  /** A line of shell that runs until the service ends. */
+  /** Shell code that runs as long as the service. */
   command: Text.max(settingsLimits.serviceCommandLength).refine(
     (command) => command.trim() !== '',
     'Enter the command that starts the service.',
@@ -143,7 +143,7 @@ const ShownIssueRule = z.object({
   mentions: z.boolean(),
 })
 
-/** The decision about an issue, after somebody with the necessary permission requested a task for it. */
+/** The decision about an issue for which somebody with the necessary permission requested a task, or may have requested one. */
 const IssueDecision = z.object({
   number: z.number(),
   title: z.string(),
@@ -163,9 +163,9 @@ export const ShownSettings = z.object({
    * A command that sets up each new workspace, before the agent; empty for none. It is not run when the files that it left earlier can be used again.
    */
   setupCommand: z.string(),
-  /** Variables that the setup command, people's commands and the agent get. */
+  /** Variables that the setup command, people's commands and shells, and the agent with its services get. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Secrets that the setup command and people's commands get, and with `forAgent` the agent too. No answer contains a secret's value. */
+  /** Secrets for the setup command, people's commands on request, local MCP servers that name them and, with `forAgent`, the agent. No values. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
   /** The project's own keys for the models of agents, without their values. */
   modelKeys: z.array(ProjectModelKey),
@@ -280,7 +280,7 @@ export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectR
   summary:
     'What of the repository is not as in a plain clone: submodules, filters, a shallow history; its hooks for agents; and what its files say about the environment that it needs.',
   params,
-  /** `null` until a runner has fetched the repository. */
+  /** `null` when no runner that has fetched the repository answers in time. */
   answer: { repository: ShownRepository.nullable() },
   faults: ['not_found'],
 })
@@ -364,7 +364,7 @@ export const setProjectSecret = defineWrite(projectSettingsRoutes.setProjectSecr
       settingsLimits.secretLength,
       'A secret needs at least 8 characters so that it can be redacted from output. Use a variable for shorter values.',
     ),
-    /** Whether the agent gets the secret too, in addition to the setup command and people's commands. */
+    /** Whether the agent gets the secret too, in addition to the setup command and the commands for which a person requests the secrets. */
     forAgent: z.boolean().optional(),
   }),
   answer: { settings: ShownSettings },

@@ -29,7 +29,7 @@ export const Project = z.object({
     totalTasks: z.number(),
     completedTasks: z.number(),
     runningTasks: z.number(),
-    /** Titles of running tasks, newest first; at most 10. */
+    /** Titles of running and queued tasks, newest first; at most 10. */
     runningTitles: z.array(z.string()),
   }),
   position: Position,

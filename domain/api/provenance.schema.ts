@@ -45,7 +45,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         taskId: z.string(),
         executionId: z.string(),
         kind: z.enum(['turn', 'command']),
-        /** The turn's number among the turns and commands of the task, from 1; `null` for a turn of another task. */
+        /** The turn's number among the turns and commands of the task, from 1; `null` for a turn of another task, and when unknown. */
         number: z.number().nullable(),
         /** The requested task's revision at the turn's end; `null` for a turn of another task. */
         moment: z.number().nullable(),
@@ -56,7 +56,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         at: Moment.nullable(),
         /** The ids of the command log's entries for the turn's edits of this file. A shell command may have written to the file as well. */
         edits: z.array(z.string()),
-        /** How many of the turn's tool calls could have written any file: shell commands, and tools of which only the name is known. */
+        /** How many of the turn's tool calls could have written any file: shell commands, other tools, and edits whose target was erased. */
         otherCalls: z.number(),
         /** The tool call that wrote all lines of the turn in this file; `null` when several tool calls wrote them, or when it is unknown. */
         call: Call.nullable(),

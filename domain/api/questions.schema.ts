@@ -14,7 +14,7 @@ export const ShownQuestion = z.object({
   status: z.enum(['open', 'answered', 'withdrawn']),
   /** `null` when the question was erased; then `body` is `null` too. */
   title: z.string().nullable(),
-  /** In Markdown: the plan to approve, or the command or diff to permit. `null` for other questions, and when the question was erased. */
+  /** In Markdown: the plan to approve, what to permit, or a form's message; `''` for other questions. `null` when the question was erased. */
   body: z.string().nullable(),
   options: z.array(QuestionOption),
   /** The fields of a form; empty for other questions. */
@@ -41,7 +41,7 @@ export type ShownQuestion = z.infer<typeof ShownQuestion>
 
 const text = Text.max(answerLength)
 
-/** An answer to a question. A text that equals the value of an option chooses this option. */
+/** An answer to a question. A plain string that equals the value of an option chooses this option. */
 export const AnswerInput = z.union([
   text,
   z.object({

@@ -9,5 +9,5 @@ export const questionRoutes = {
 /** The most questions in a list. A list has the latest questions of a task. */
 export const questionsPage = 500
 
-/** The most characters that a person can write in an answer. */
+/** The most characters of an answer's text, and of each value of a form. */
 export const answerLength = 20_000

@@ -1,4 +1,4 @@
-/** Routes of the HTTP API as plain data, and a function that makes an address from a route. */
+/** Routes of the HTTP API as plain data, and a function that fills in a route's parameters. */
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 

@@ -54,7 +54,7 @@ export const getAgents = defineRead(serverRoutes.getAgents, {
   summary:
     "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',
-  /** The project whose model keys count besides the person's own. Without this parameter, the keys of all projects of the person count. */
+  /** The project whose model keys count besides the person's own. Without this parameter, the keys of up to 100 projects of the person count. */
   query: { project: ProjectId.optional() },
   answer: { agents: z.array(AgentState) },
   faults: ['not_found'],

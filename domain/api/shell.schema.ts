@@ -23,5 +23,8 @@ export type ShellOpening =
   | { readonly opened: true; readonly shellId: string; readonly shared: boolean }
   | { readonly opened: false; readonly error: string; readonly code: FaultCode }
 
-/** The answer to the other requests. `taken`: the shell has the request, and the client may send more input. `gone`: the person has no such shell. */
+/**
+ * The answer to the other requests. `taken`: the shell has the request, and the client may send more input. `gone`: the person has no such shell, or
+ * it did not take the request in time.
+ */
 export type ShellAnswer = 'taken' | 'gone' | 'invalid_input'

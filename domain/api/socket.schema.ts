@@ -79,7 +79,7 @@ export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
  * The answer to `join_task`, for a client that gives a callback. All events up to `position` are in the history, and all later events arrive live, in
- * order. `resync` is true when too many events were missed to be sent again: the client must then read the history.
+ * order. `resync` is true when the missed events cannot be sent, for example because there are too many: the client must then read the history.
  */
 export type JoinAnswer =
   | { readonly joined: true; readonly resync: boolean; readonly position: Position | null }
@@ -89,12 +89,12 @@ export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
   /**
    * A message is new, edited or withdrawn. The message has the position and revision of the event that changed it. A client that does not have
-   * `knowsWords: true` in its handshake also gets the message that the agent is writing, each time that it has grown (`isPartial`).
+   * `knowsWords: true` in its handshake also gets the message that the agent is writing, again and again as it grows (`isPartial`).
    */
   chat_message: (message: ChatMessage & Caused) => void
-  /** Pieces of a message while the agent writes it, sent at once. They are not in the log, and pieces that a viewer misses are not sent again. */
+  /** Pieces of a message while the agent writes it, sent before they are recorded. A piece may repeat earlier text; missed ones do not come again. */
   chat_message_words: (words: MessageFragment) => void
-  /** Like `chat_message_words`, for a thought. `messageId` is the id of the entry that the command log gets once the thought is complete. */
+  /** Like `chat_message_words`, for the beginning of a thought. The command log's entry for the thought later has the id `executionId:messageId`. */
   thought_words: (words: MessageFragment) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
@@ -113,7 +113,7 @@ export interface ServerEvents {
    * can detect a gap.
    */
   task_event: (event: TaskEventMessage) => void
-  /** Too many events were missed to be sent again: the client must read the history. */
+  /** The task's record was found damaged, or was repaired: the client must read the history again. */
   task_resync: (task: { readonly taskId: string }) => void
 }
 

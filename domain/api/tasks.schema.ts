@@ -74,7 +74,7 @@ export const Task = z.object({
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
   /** How freely the task's agent works. */
   mode: AgentMode,
-  /** The kind of question that the agent waits for a person to answer; `null` when it waits for nothing. */
+  /** The kind of the oldest question that the agent waits for a person to answer; `null` when no question is open. */
   waitingFor: QuestionKind.nullable(),
   workingBranch: z.string().nullable(),
   /** The branch checked out in the task's workspace, or the short id of the commit if none is; `null` until recorded. */
@@ -150,7 +150,7 @@ export const Task = z.object({
   pullRequest: ShownPullRequest.optional(),
   /** Set when something has run since the last publication, so that there may be unpublished work. */
   laterWork: z.literal(true).optional(),
-  /** The outcome of the last clean-up for branch and workspace; missing before the first clean-up, and again once somebody continues the task. */
+  /** The outcome of the last clean-up for branch and workspace; missing before, and once the task goes on, or its pull request is open again. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
     .optional(),
@@ -335,7 +335,8 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
     proposal: z.object({ title: z.string(), body: z.string() }),
     autoUpdate: z.boolean(),
     /**
-     * The number of files that the agent left for people, and a Markdown text for the description that names these files; absent without such files.
+     * The number of files that the agent left for people in turns that were not undone, and a Markdown text for the description that names them;
+     * absent without such files.
      */
     artifacts: z.object({ count: z.number(), text: z.string() }).optional(),
   },

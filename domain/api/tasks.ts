@@ -23,7 +23,7 @@ export type TaskStatus = (typeof taskStatuses)[number]
 export const pullRequestStates = ['open', 'draft', 'closed', 'merged'] as const
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** Steps of an execution in order, up to the agent's first message. */
+/** Steps of an execution in order, up to the start of the agent. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
 /** The most lines in one answer of `getFileLines`. */
@@ -32,7 +32,7 @@ export const mostFileLines = 500
 /** The maximum length of a title, in characters. */
 export const titleLength = 100
 
-/** The title of a task that was created without a title: the first line of its description, cut to 100 characters. */
+/** A title made from a text: the text's first line, cut to 100 characters; `''` for a blank text. */
 export function titleOf(description: string): string {
   // Cut by code points, so that no emoji is split.
   return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, titleLength).join('')

@@ -8,7 +8,7 @@ export interface Marker {
   readonly label: string
 }
 
-/** The markers for the beginnings of turns, for failures, commits and pull requests, in the order of the sections. */
+/** The markers for the beginnings of turns and commands, for failures, commits and pull requests, in the order of the sections. */
 export function markersOf(sections: readonly TimelineSection[]): readonly Marker[] {
   return sections.flatMap((section): readonly Marker[] => {
     const { number, kind, revision, rows } = section

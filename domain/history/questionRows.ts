@@ -89,7 +89,7 @@ function answering(kind: QuestionKind, answer: Answer | null): string {
   return 'Answered'
 }
 
-/** The answer on one line: the labels of the chosen options, and the text. */
+/** The answer on one line: the labels of a question's chosen options, the text, and the values of a form. */
 function said(asked: Event<'QuestionAsked'> | undefined, answer: Answer | null): string {
   if (answer === null) return ''
   const { choices, text, values } = answer

@@ -22,7 +22,7 @@ export type RowKind =
   | 'turn'
   | 'question'
 
-/** Who caused a row: a person, the server's runner, the code host, or an agent by its name. */
+/** Who caused a row: a person, the server (`runner`), the code host, or an agent by its name. */
 export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }
 
 export interface TimelineRow {
@@ -76,7 +76,7 @@ export function plainRow({ revision, at }: TaskEventMessage) {
   } as const
 }
 
-/** The row as it was known at a revision of the task's stream: everything that became known later is removed. */
+/** The row as it was known at a revision of the task's stream: without outcome, detail, duration and cost that became known later. */
 export function rowAt(row: TimelineRow, revision: number): TimelineRow {
   if (row.knownAt > revision) {
     const outcome = row.revision > revision ? null : 'running'

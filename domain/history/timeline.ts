@@ -1,4 +1,4 @@
-/** A task's history for people, who need not know programming: a section for each turn or command, with a row for each step. */
+/** A task's history for people, who need not know programming: a section for each turn or command, with rows for its steps. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
@@ -18,7 +18,7 @@ export interface TimelineSection {
   readonly revision: number
   readonly at: string
   readonly outcome: 'queued' | 'running' | EndStatus
-  /** The time from start to end in milliseconds; `null` before the end. */
+  /** The time from start to end in milliseconds; `null` before the end, and when the execution never started. */
   readonly durationMs: number | null
   readonly costUsd: number
   /** The revision at which the execution started; `Infinity` before the start. */

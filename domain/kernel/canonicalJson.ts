@@ -2,7 +2,7 @@
 
 /**
  * The value as JSON according to RFC 8785: keys are sorted by UTF-16 code units, and there is no white space. Members that are `undefined` are left
- * out. Throws for anything but strings, finite numbers, booleans, null, arrays and plain objects.
+ * out, and such items of arrays become null. Throws for anything else but strings, finite numbers, booleans, null, arrays and plain objects.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value === 'string') return quoted(value)

@@ -54,7 +54,7 @@ export const none = z.null()
 
 /**
  * Declares a kind of event. Each change of the schema needs a higher version, and another upcast that converts events of the version before. Throws
- * when an upcast is missing, because a recorded event must stay readable for ever.
+ * unless there is an upcast for each earlier version, because a recorded event must stay readable for ever.
  */
 export function event<T extends string, D extends z.ZodType, C extends z.ZodType>(
   type: T,

@@ -31,7 +31,7 @@ export interface EventMeta {
   readonly content: { readonly sealed: string; readonly commitment: string } | null
   /** The hash of the previous event in the stream; `''` at revision 0. */
   readonly prev: string
-  /** The SHA-256 (hex) of this event's canonical JSON without its position, its encrypted content and this hash. */
+  /** The SHA-256 (hex) of this event's canonical JSON without its position, encrypted content and this hash, and with the scheme's number. */
   readonly hash: string
 }
 
@@ -66,7 +66,7 @@ export const unreadableReasons = [
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** An event as the log stores it. `data` has facts. `content` has people's texts, encrypted, in base64; `null` without texts. */
+/** An event as the log stores it. `data` has facts. `content` has texts of people and agents, encrypted, in base64; `null` without texts. */
 export interface StoredEvent {
   readonly id: string
   readonly stream: string

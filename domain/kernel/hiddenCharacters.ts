@@ -6,8 +6,8 @@ export type ShownPart =
   | { readonly kind: 'hidden'; readonly codePoint: string }
 
 /**
- * All characters that Unicode says to show nothing for. Joiners are part of words in many scripts and of emoji, so they count only between ASCII
- * characters. A variation selector does not count after an emoji, an ideograph or a Mongolian letter, whose form it chooses.
+ * All characters that Unicode says to show nothing for, and the marks of annotations. Joiners are part of words in many scripts and of emoji, so they
+ * count only between ASCII characters. A variation selector does not count after an emoji, an ideograph or a Mongolian letter, whose form it chooses.
  */
 const hidden =
   /(?![\u200C\u200D\p{VS}])[\p{DI}\uFFF9-\uFFFB]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])|(?<![\p{ExtPict}\p{Ideo}\p{sc=Mong}]|[#*0-9](?=\uFE0F\u20E3))\p{VS}/gu

@@ -2,9 +2,9 @@
 
 export const userStream = (userId: string): string => `user-${userId}`
 export const projectStream = (projectId: string): string => `project-${projectId}`
-/** The lifecycle, chat, tool calls, changes and pull request of a task. */
+/** All events of a task, except those of its terminal. */
 export const taskStream = (taskId: string): string => `task-${taskId}`
-/** The output of a task's agent and commands, and text that is being written. */
+/** The output of a task's agent, commands and shells, and text that is being written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
 /** The events of one request to create a repository at the code host, which clients may repeat. */
 export const requestStream = (commandId: string): string => `request-${commandId}`

@@ -9,13 +9,13 @@ export const McpServerReport = z.object({
    * `given`: the agent was told about the server, but does not report whether it could connect. `left_out`: the agent was not told about the server.
    */
   status: z.enum(['connected', 'given', 'failed', 'left_out']),
-  /** Why the server failed; `null` without a failure. */
+  /** What is wrong with the server, or why it was left out; `null` if nothing is wrong. A connected server may have a fault too. */
   error: z.string().nullable(),
   tools: z.array(z.string()),
 })
 export type McpServerReport = z.infer<typeof McpServerReport>
 
-/** The states of the agent's MCP servers, recorded when the agent has started, and again when a state changes during the turn. */
+/** The states of the agent's MCP servers, recorded when the agent has started, and again at the turn's end if a state has changed. */
 export const McpServersReported = event('McpServersReported', 1, {
   data: z.object({ executionId: ExecutionId }),
   content: z.object({ servers: z.array(McpServerReport) }),

@@ -42,7 +42,7 @@ export const ProjectIssueSettled = event('ProjectIssueSettled', 1, {
   content: z.object({ reason: z.string().nullable() }),
 })
 
-/** Somebody with the necessary permission requested a task for an issue, but the issue did not become a task, or not yet. */
+/** An issue did not become a task, or not yet, although somebody with the necessary permission requested a task, or may have requested one. */
 export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   data: z.object({ reason: z.enum(issuePasses) }),
   content: NamedIssue,
@@ -95,7 +95,7 @@ export const ProjectSynced = event('ProjectSynced', 1, {
   data: z.object({ isPrivate: z.boolean() }),
   content: RepositoryFacts,
 })
-/** The code host could not be reached, or it no longer shows the repository. */
+/** The sync failed: for example, the code host could not be reached, no longer shows the repository, or has archived it. */
 export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),

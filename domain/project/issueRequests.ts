@@ -88,7 +88,7 @@ const holdsName = (body: string, slug: string): boolean =>
 
 /**
  * The requests made since the rule began to apply: first by label, then by mention. Each group has only the latest request of each person, oldest
- * first. Texts by bots, by this server, or edited by others do not count. `slug` is the App's name; `null` when there is no App.
+ * first. Requests by bots or this server, and texts edited by others, do not count. `slug` is the App's name; `null` when there is no App.
  */
 export function requestsOf(
   { issue, labelEvents, comments }: SearchedIssue,

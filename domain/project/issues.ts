@@ -35,7 +35,8 @@ export interface TakenIssue {
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
   /**
-   * When an earlier attempt to create a task failed, in ISO 8601; `null` when none failed. Labels that were set before that do not count as requests.
+   * When the last earlier attempt that counts for labels failed to create a task, in ISO 8601; `null` when there was none. Labels that were set
+   * before that do not count as requests.
    */
   readonly labelFailedAt: string | null
 }
@@ -109,7 +110,7 @@ export type IssueCommand =
       readonly type: 'ConsiderIssue'
       readonly issue: EventContent<'ProjectIssuePassed'> & { readonly nodeId: string }
       readonly asks: readonly JudgedRequest[]
-      /** Whether the list of the issue's events was cut, so that a request may be missing in `asks`. */
+      /** Whether a request may be missing in `asks`, because the issue has too many events or comments. */
       readonly isCut: boolean
       /**
        * When somebody without write permission last edited the issue's title or text; `null` when nobody did. If the issue's author has no write
@@ -283,7 +284,7 @@ const secondOf = (time: string): number => Math.floor(Date.parse(time) / 1_000)
 
 export const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
 
-/** Whether the request was made after the rule began to apply to its trigger. */
+/** Whether the request was made after the rule began to apply to its trigger, or at most `graceMs` before. */
 export function isSince({ at, trigger }: Pick<IssueRequest, 'at' | 'trigger'>, since: RuleSince): boolean {
   const from = trigger === 'label' ? since.label : since.mentions
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs

@@ -29,7 +29,7 @@ export const settingsLimits = {
 /** A process that runs beside the agent in its sandbox, such as a database. */
 export interface ProjectService {
   readonly name: string
-  /** A line of shell. */
+  /** Shell code that runs as long as the service. */
   readonly command: string
   /** The service is ready once a process listens on this TCP port. With `null`, the service is ready as soon as it runs. */
   readonly readyPort: number | null
@@ -38,7 +38,7 @@ export interface ProjectService {
 export interface ProjectSettings {
   /** A command that sets up each new workspace; empty for none. It is not run when the files that it left earlier can be used again. */
   readonly setupCommand: string
-  /** Environment variables of everything that runs in the sandbox. `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
+  /** Variables of the setup, agents, services, commands and shells. `PATH` may only list folders in the workspace or the home (`searchPath.ts`). */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /**
    * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`. An entry `owner/name` is a repository of the

@@ -100,7 +100,7 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** `sizes` lists every seal of the epoch from this size of the log on. */
+  /** `sizes` lists every seal of the epoch from this size of the log on, except the one in the header. */
   from: z.int().nonnegative(),
   /** The number of events that each listed seal covers. The bundle has a line for each of these seals. */
   sizes: z.array(z.int().positive()),

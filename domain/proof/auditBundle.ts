@@ -57,7 +57,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   ShellOutputRecorded: ['output'],
 }
 
-/** The categories to which the content of this type of event belongs. Names of branches and commits count as `details`, and so do reasons. */
+/** The categories to which the content of this type of event belongs; `details` for types that `categories` does not list. */
 export function categoriesOf(type: string): readonly ContentCategory[] {
   return categories[type] ?? ['details']
 }

@@ -6,7 +6,7 @@ export interface BundleFault {
   /**
    * `changed`: the part differs from what was recorded. `removed`: it is missing. `added`: it was never recorded. `moved`: it is in a wrong place.
    * `unproven`: nothing shows that the event was in the log. `unsigned`: no key of the log signed the part. `unreadable`: the line is not a record of
-   * a bundle.
+   * a bundle, or the manifest in it cannot be read.
    */
   readonly kind: 'changed' | 'removed' | 'added' | 'moved' | 'unproven' | 'unsigned' | 'unreadable'
   /** `stream@revision` of an event, or the name of a part of the bundle. */

@@ -71,7 +71,7 @@ export function rootIn(
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
-  /** The number of seals that are older than the oldest seal that the bundle lists. */
+  /** The number of seals that were not compared, because the bundle lists no seals as old as these. */
   readonly older: number
   /** The number of seals that are newer than the bundle. */
   readonly newer: number

@@ -192,8 +192,8 @@ export interface Cosignature {
 }
 
 /**
- * The witness's signature on the note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when there is none. `forged`: the signature
- * under the witness's key is invalid, or there are several.
+ * The witness's signature on the note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when there is none, or when `note` is no note.
+ * `forged`: the signature under the witness's key is invalid, or there are several.
  */
 export function cosignatureBy(
   witness: VerifierKey,

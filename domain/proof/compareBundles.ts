@@ -80,7 +80,7 @@ function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   })
 }
 
-/** A fault for each place in the log at which the bundles have different events. */
+/** A fault for each place in the log for which the proofs of the two bundles name different events. */
 function leafFaults(one: Parts, other: Parts): readonly BundleFault[] {
   const places = leavesOf(other)
   return [...leavesOf(one)].flatMap(([index, event]): readonly BundleFault[] => {

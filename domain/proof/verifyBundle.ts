@@ -14,7 +14,7 @@ import { readBundle, type OtherFormat } from './readBundle.ts'
 export interface BundleReport {
   /**
    * `whole`: the bundle has no faults, and the reader knows its key. `intact`: the bundle has no faults, but the reader named no keys, so anybody may
-   * have signed it. `unknown_key`: the reader named keys, but does not know the key of the bundle.
+   * have signed it. `not_whole`: it has faults. `unknown_key`: the reader named keys, but does not know the bundle's key, so most is unchecked.
    */
   readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | OtherFormat
   readonly faults: readonly BundleFault[]

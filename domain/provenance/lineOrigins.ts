@@ -39,7 +39,7 @@ export interface CommitOrigins {
   readonly commit: string
   readonly files: readonly AddedFile[]
   readonly turns: ReadonlyMap<string, OriginTurn>
-  /** How many changed files are not in `files`, because there were too many or because of their names. */
+  /** How many changed files are not in `files`, because of limits on files, ranges and time, or because of their names. */
   readonly leftOut: number
 }
 

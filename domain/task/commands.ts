@@ -139,7 +139,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** The model and effort for the next turns. An absent `name` or `effort` stays as it is. A `null` agent means the task's current agent. */
+      /** The model and effort for the next turns. An absent one stays as chosen for this agent. A `null` agent means the task's current agent. */
       readonly model?: {
         readonly agent: AgentName | null
         readonly name?: string | null
@@ -177,7 +177,7 @@ export type TaskCommand =
       readonly isOwnCommand?: boolean
     }
   | { readonly type: 'SteerMessage'; readonly messageId: string }
-  /** Lists every queued message, in the new order. */
+  /** Lists every queued message that is not on its way to a runner yet, in the new order. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
   | {
       readonly type: 'AnswerQuestion'
@@ -225,8 +225,8 @@ export type TaskCommand =
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
       /**
-       * The id for what comes next: the execution of the next queued message, a request to update the pull request, or a chat message that says that
-       * the pull request is no longer open.
+       * The id for what comes next: the execution of the next queued message, a request to open or update the pull request, or a chat message that
+       * says that the pull request is no longer open.
        */
       readonly nextExecutionId: string
       /** Whether the project opens a draft pull request after a turn that changed something. */

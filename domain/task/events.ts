@@ -1,6 +1,6 @@
 /**
- * The events of a task. Facts are in `data`. All texts, output and names by people and agents are in `content`. The names of git objects and the
- * numbers of pull requests are in `content` too, because they can lead to a person at the code host.
+ * The events of a task. Facts are in `data`, with short names from programs, such as a model's. All texts and output by people and agents are in
+ * `content`. The names of git objects and the numbers of pull requests are there too, because they can lead to a person at the code host.
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
@@ -98,7 +98,7 @@ export const TaskDeleted = fact('TaskDeleted', {})
 export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
 export type MessageImage = z.infer<typeof MessageImage>
 
-/** A person's message or command was queued. */
+/** A message to the agent, or a command, was queued: by a person, or by a rule of the project. */
 export const MessageQueued = event('MessageQueued', 1, {
   data: z.object({
     messageId: MessageId,
@@ -122,7 +122,7 @@ export const QueueReordered = fact('QueueReordered', { messageIds: z.array(Messa
 /** Somebody asked to send a queued message to the running turn. `MessageDelivered` follows when the agent has received it. */
 export const SteeringRequested = fact('SteeringRequested', { messageId: MessageId, ...execution })
 export const MessageDelivered = fact('MessageDelivered', { messageId: MessageId, ...execution })
-/** A message from an agent or from the system. */
+/** A message from an agent or from the system, or a person's note. */
 export const MessagePosted = event('MessagePosted', 1, {
   data: z.object({
     messageId: MessageId,
@@ -203,7 +203,7 @@ export const AgentStarted = fact('AgentStarted', {
   payer: z.enum(payers).optional(),
   /** The model that the agent reported; absent if it reported none, and in events from before this field existed. */
   model: Named.optional(),
-  /** The requested effort. */
+  /** The requested effort; absent if none was requested, and for agents that take a model only at their start. */
   effort: Named.optional(),
 })
 const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })
@@ -234,7 +234,7 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
-/** The end of a command's output, up to a limit. The terminal's stream has the whole output. This event comes before the command's end. */
+/** The end of a command's output, up to a limit. The terminal's stream has more of the output. This event comes before the command's end. */
 export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
@@ -275,12 +275,12 @@ export const WorkSaved = event('WorkSaved', 1, {
   content: z.object({ work: Commit }),
 })
 
-/** Somebody, or the end of a turn, requested the publication. After a crash, the runner first looks for a pull request that it had already opened. */
+/** A person or the server requested the publication. After a crash, the runner first looks for a pull request that it had already opened. */
 export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
     draft: z.boolean(),
-    /** Whether the end of a turn requested the publication, rather than a person. */
+    /** Whether the server requested the publication, as after a turn, rather than a person. */
     automatic: z.boolean(),
     /** Whether title and body replace the title and body of an open pull request. */
     rewrites: z.boolean(),
@@ -338,7 +338,7 @@ export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: Unrea
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   /** The id of the original task. */
   data: z.object({ taskId: TaskId }),
-  /** `title` is the original's title. `baseCommit` is the commit from which both tasks start; `null` if the original has no such commit. */
+  /** `title` is the original's title. `baseCommit` is the commit from which both tasks start; `null` if the original has none, or none yet. */
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 

@@ -1,4 +1,4 @@
-/** The phase of a task: the queued or running execution, or how the last execution ended. */
+/** The phase of a task: the queued or running execution, or how the last turn ended. */
 import type { AgentName } from '../agents.ts'
 import type { ExecutionKind } from './events.ts'
 

@@ -53,7 +53,7 @@ export const QuestionAsked = event('QuestionAsked', 1, {
   }),
   content: z.object({
     title: z.string(),
-    /** In Markdown: the plan to approve, or the command or diff to permit. */
+    /** In Markdown: the plan to approve, what to permit, or a form's message; `''` for other questions. */
     body: z.string(),
     options: z.array(QuestionOption),
     fields: z.array(FormField),

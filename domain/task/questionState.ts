@@ -14,7 +14,7 @@ export interface PendingQuestion {
 export interface TaskQuestions {
   readonly mode: AgentMode
   readonly pending: ReadonlyMap<string, PendingQuestion>
-  /** Questions that can no longer change. `answered`: the agent has the answer, or a message contains it. `withdrawn`: the question was withdrawn. */
+  /** Questions that can no longer change. `answered`: the agent has the answer, a message contains it, or an undo took the answer back. */
   readonly settled: ReadonlyMap<string, 'answered' | 'withdrawn'>
 }
 

@@ -1,7 +1,7 @@
 /**
  * Decides about an agent's questions, of which each is answered at most once. While the run continues, the waiting agent gets the answer. If the run
- * has failed, the answer to the last open question starts the next turn. A question is withdrawn when its turn succeeds or is cancelled, or when
- * another turn starts.
+ * has failed, the answer to the last open question starts the next turn. A question is withdrawn by its agent, when its turn succeeds or is
+ * cancelled, when another turn starts, and at an undo.
  */
 import { refuse } from '../kernel/errors.ts'
 import type { Decision } from '../kernel/decider.ts'

@@ -1,4 +1,4 @@
-/** The queue of a task's messages that the agent has not got yet. */
+/** The queue of a task's messages and commands that have not been delivered yet. */
 
 interface Waiting {
   readonly messageId: string

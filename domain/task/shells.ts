@@ -1,4 +1,4 @@
-/** Why a person's shell ends. This file imports nothing, so that web pages can use it. */
+/** Shells of people: why they end, and the limits of their time and size. This file imports nothing, so that web pages can use it. */
 
 export const shellEnds = [
   'exited',

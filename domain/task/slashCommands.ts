@@ -1,6 +1,6 @@
 /**
- * Messages that begin with a slash. The agent accepts some commands. Commands that work only in the agent's own terminal are refused with a sentence
- * that says what to do instead. All other messages are plain text, because a path can begin with a slash too.
+ * Messages that begin with a slash. The agent accepts some commands. Commands that work only in the agent's own terminal are refused, in most cases
+ * with a sentence that says what to do instead. All other messages are plain text, because a path can begin with a slash too.
  */
 import type { AgentName } from '../agents.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -8,7 +8,7 @@ import type { QueuedMessage } from './phase.ts'
 
 export interface SlashCommand {
   readonly name: string
-  /** One or two words for what to type after the name; `null` when nothing follows the name. */
+  /** A few words for what to type after the name; `null` when nothing follows the name. */
   readonly argument: string | null
   readonly help: string
   /** Whether the command is useful only after the task's first turn. */
@@ -105,10 +105,10 @@ const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string
   },
 }
 
-/** The name of the command with which the message begins; empty when it begins with no command. */
+/** The lower-case word after a slash at the beginning of the message, whether or not a command has this name; empty when there is none. */
 export const commandNamed = (message: string): string => /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
 
-/** Why the message is refused, in a sentence; `null` when it is accepted. `first` says that it is the first message of its task. */
+/** Why the message is refused, in a sentence; `null` when it is accepted. `first` says that the task has no conversation yet. */
 export function refusalOfCommand(agent: AgentName, message: string, first = false): string | null {
   const name = commandNamed(message)
   if (first && slashCommandsOf(agent).some((command) => command.name === name && command.needsTurn))

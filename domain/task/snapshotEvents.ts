@@ -7,8 +7,8 @@ import { BlobRef, ExecutionId, ObjectName, TaskId } from '../kernel/ids.schema.t
 const AgentName = z.enum(agentNames)
 
 /**
- * The files and the agent's session at the end of a turn or command were saved, without files that git ignores. Equal files give the same bundle, so
- * its blob is reused.
+ * The files and the agent's session at the end of a turn or command were saved, without files that git ignores. Unchanged files have the same commit
+ * as in the last snapshot, and its bundle is used again.
  */
 export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
   data: z.object({
@@ -16,20 +16,20 @@ export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
     /** The git bundle with the files; `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
-    /** How many files were left out, because they are too large, are in a nested repository, or have a name that git refuses. */
+    /** How many paths were left out, because they are too large, are nested repositories or submodules, or have a name that git refuses. */
     leftOut: z.int().nonnegative(),
   }),
   content: z.object({
     /** The commit with all of the files. Equal files have the same commit. */
     work: ObjectName.nullable(),
-    /** The paths of the first files that were left out; `leftOut` counts all of them. */
+    /** The first of the paths that were left out; `leftOut` counts all of them. */
     leftOutPaths: z.array(z.string()),
     /** Why the files could not be saved; `null` when they were saved. */
     missing: z.string().nullable(),
   }),
 })
 
-/** The task was created with the files and the conversation that another task had at the end of one of its turns. */
+/** The task was created with the files and the conversation that another task had at the end of a turn or command. */
 export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
   data: z.object({
     taskId: TaskId,
@@ -53,8 +53,8 @@ export const TaskForked = event('TaskForked', 1, {
 })
 
 /**
- * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. `WorkspaceRestored` follows once the files are
- * restored.
+ * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. If the task has a workspace,
+ * `WorkspaceRestored` follows once its files are restored.
  */
 export const TurnsUndone = fact('TurnsUndone', {
   undoId: ExecutionId,
@@ -67,7 +67,10 @@ export const TurnsUndone = fact('TurnsUndone', {
 
 /** The files were restored from a snapshot, so that they match the state of the task. */
 export const WorkspaceRestored = event('WorkspaceRestored', 1, {
-  /** `executionId` is the undo, or the turn from which the task was created. `kept` counts files left unchanged because git now ignores them. */
+  /**
+   * `executionId` is the undo, or the turn or command from which the task was created. `kept` counts files of the snapshot that were not restored,
+   * because git now ignores them or something else is at their path.
+   */
   data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
   content: z.object({ keptPaths: z.array(z.string()) }),
 })

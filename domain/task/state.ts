@@ -26,20 +26,20 @@ export interface LiveTask {
   readonly description: string
   readonly model: ModelChoice
   readonly phase: Phase
-  /** The messages that no agent has received yet, in the order in which they will run. */
+  /** The messages that are not delivered yet, in the order in which they will run. Commands for the shell are among them. */
   readonly queue: readonly QueuedMessage[]
   /** The ids of queued messages that are being sent to the running turn. */
   readonly steering: readonly string[]
-  /** The ids of messages that an agent has received, or that were cancelled before the agent received them. */
+  /** The ids of messages whose execution has started, that were sent to a running turn, or whose execution was cancelled before its start. */
   readonly delivered: ReadonlySet<string>
-  /** The message of the last turn, which a retry runs again. */
+  /** The message of the last requested turn, which a retry runs again; `null` before the first turn. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
-  /** The runner that ran the task last, and therefore has the task's workspace. */
+  /** The runner that ran the task last. If the task has a workspace, this runner has it. */
   readonly lastRunnerId: string | null
-  /** The agent's session that the next turn resumes. */
+  /** The agent's session, which the next turn resumes if it runs the same agent; `null` when a new session must begin. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** The last snapshot of files and session, or the snapshot that an undo restores. */
+  /** The last snapshot of files and session, or the snapshot to which an undo goes back; `null` when there is none. */
   readonly saved: Snapshot | null
   readonly restorePoints: RestorePoints
   /** The turn of another task from which this task was created; `null` for most tasks. */
@@ -72,7 +72,7 @@ export interface LiveTask {
   readonly pullRequestRequest: string | null
   /** Whether the last publication failed because the owner was not connected to the code host. */
   readonly lostAccess: boolean
-  /** Whether each successful turn updates the pull request. */
+  /** Whether successful turns update the pull request. */
   readonly autoUpdate: boolean
   /** Whether the work of an ended turn must still be published. */
   readonly updateOwed: boolean

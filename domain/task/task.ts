@@ -1,6 +1,6 @@
 /**
  * Decides about each command on a task. The task's status goes `pending -> queued -> running -> completed | failed | cancelled`, and then to `queued`
- * again.
+ * again. A queued execution can be cancelled too. After a command, the status is the one from before.
  */
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { limits } from '../api/limits.ts'
@@ -412,7 +412,7 @@ function isBeingStarted(task: LiveTask, messageId: string): boolean {
   return 'execution' in task.phase && task.phase.execution.messageId === messageId
 }
 
-/** Whether the running turn can take the message: the turn must run the same agent, and must not have been asked to stop. */
+/** Whether the message can be sent to the running turn: both must be turns of the same agent, and nobody may have asked to cancel the running one. */
 function canSteer(task: LiveTask, { kind, agent }: QueuedMessage): boolean {
   if (task.phase.status !== 'running') return false
   const { execution } = task.phase

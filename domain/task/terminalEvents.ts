@@ -29,7 +29,7 @@ export const ShellOutputRecorded = event('ShellOutputRecorded', 1, {
 })
 /** One of the parts in which a text arrived: its length in UTF-16 code units, and the time of its arrival in ms after `begunAt`. */
 const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
-/** A piece of a message that is still being written. The task's stream later gets the complete message with the same id. */
+/** A piece of a message that is still being written. When the message is complete, the task's stream gets the whole message with the same id. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
     ...attempt,

@@ -1,9 +1,11 @@
 /**
  * Finds the part of a Markdown text that people see on the code host's page. The text is untrusted, so the running time must grow linearly with its
- * length, never quadratically. The file also has the marker of our own comments.
+ * length, never quadratically. The file also makes and finds the marker of our own comments, and breaks up mentions.
  */
 
-/** Characters that nobody sees: format, private-use, unassigned, ignorable and blank ones, and control characters except tab and line feed. */
+/**
+ * Characters that nobody sees: format, private-use, unassigned, surrogate, ignorable and blank ones, and control characters except tab and line feed.
+ */
 const invisible = /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}]|(?![\t\n])\p{Cc}/gu
 const lineEnds = /\r\n?|[\u2028\u2029\u0085\v\f]/g
 
@@ -15,13 +17,13 @@ const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
 
 /**
  * Removing a tag or link may create another tag or link from the text around it, so the removal is repeated, but only this many times. If the last
- * round still removes something, every `<` is escaped, so that no tag remains.
+ * round still removes something, every `<` is escaped, and the rounds begin again.
  */
 const maxRounds = 8
 /** The maximum number of unclosed tags that are examined, because each needs a search to the end of the text. */
 const maxUnclosed = 50
 
-/** The visible text. Applying the function again changes nothing. */
+/** The visible text; empty when the removals never come to an end. Applying the function again changes nothing. */
 export function visibleText(text: string): string {
   const clean = text.replaceAll(lineEnds, '\n').replaceAll(invisible, '')
   return settled(clean) ?? settled(clean.replaceAll('<', '&lt;')) ?? ''
@@ -151,5 +153,5 @@ export const isMarked = (body: string): boolean => marker.test(body)
 /** Whether the comment is ours, about the feedback or task `id`. */
 export const hasMarkerOf = (body: string, id: string): boolean => body.includes(markerOf(id))
 
-/** Breaks up mentions, so that no text of an agent notifies anybody. */
+/** Breaks up mentions, so that the text notifies nobody. */
 export const withoutMentions = (text: string): string => text.replaceAll('@', '@\u200B')

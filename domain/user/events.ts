@@ -1,4 +1,4 @@
-/** The events of a user: account, sessions, profile, onboarding, model keys, MCP servers. Names and addresses are content. */
+/** The events of a user: account, sessions, profile, onboarding, instructions, model keys, MCP servers. Names and addresses are content. */
 import { z } from 'zod'
 import { keyKinds, keyProviders } from '../agentKeys.ts'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'

@@ -1,6 +1,6 @@
 /**
  * The audit log: one document per entry. Most entries are folded from the streams of people, projects and tasks, so that no action lacks its entry.
- * The others come from the `audit` streams. A document has only ids, enums and times, and no content.
+ * The others come from the streams `audit` and `log`. A document has only ids, enums, numbers and times, and no content.
  */
 import { auditActions as actions } from '../api/admin.ts'
 import type { AuditEntry } from '../api/admin.schema.ts'

@@ -223,7 +223,7 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
-/** The first line of a command's response, which says how the command ended. */
+/** The first line of the response of a command that has ended. It says how the command ended, if that is known. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }

@@ -1,4 +1,6 @@
-/** A task's command log: one document for each tool call, each thought, each text of a subagent, each turn with artifacts, each person's command. */
+/**
+ * A task's command log: one document for each tool call, each thought, each text of a subagent, each turn with artifacts, each command of a person.
+ */
 import type { ShownArtifact } from '../api/artifacts.schema.ts'
 import type { LogEntry } from '../api/chat.schema.ts'
 import type { ShownImage } from '../api/images.schema.ts'

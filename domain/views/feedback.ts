@@ -12,7 +12,7 @@ export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' |
   readonly task: string
   /** The id of the turn whose last message becomes the reply; `null` until the reply is due. */
   readonly executionId: string | null
-  /** When the reply was written; missing in documents folded before this field existed. */
+  /** When the reply was written; missing before, and in documents that were folded before this field existed. */
   readonly answeredAt?: string
   readonly order: string
 }

@@ -1,6 +1,6 @@
 /**
  * The figures of tasks: one document per task, with a row for each combination of day, agent, model and payer. A request for the figures of a period
- * sums up these rows. A document has only ids and numbers, and stays when its task is deleted, because the costs still count.
+ * sums up these rows. A document has no texts of people or agents, and stays when its task is deleted, because the costs still count.
  */
 import type { Payer } from '../agentKeys.ts'
 import type { AgentName } from '../agents.ts'
@@ -33,9 +33,9 @@ export interface FiguresDocument extends ViewDocument {
   readonly owner: string
   readonly project: string
   readonly agent: AgentName
-  /** The model with the most usage in the last turn that used any model. */
+  /** The model with the most output in the last ended turn that used any model. */
   readonly model: string | null
-  /** The payer of the last turn. */
+  /** The payer of the last ended turn; `server` before the first. */
   readonly payer: Payer
   readonly createdAt: string
   /** The task's first agent, the main model of the first turn that used a model, and the payer of that turn. */
@@ -44,7 +44,7 @@ export interface FiguresDocument extends ViewDocument {
   readonly days: readonly DayFigures[]
   /** The time of the last counted merge, so that no merge is counted twice when the code host reports it again. */
   readonly mergedAt?: string | null
-  /** The time of the last event that was counted. */
+  /** The time of the last event that was folded into the document. */
   readonly last: string
 }
 
@@ -179,7 +179,7 @@ const between = (from: string, to: string): number => Math.max(0, Date.parse(to)
 
 const dayOf = (at: string): string => at.slice(0, 10)
 
-/** The row in which a turn is counted, given by the day of its request, its agent, the model that it used most, and its payer. */
+/** The row in which a turn is counted, given by the day of its request, its agent, the model with the most output, and its payer. */
 function placeOf(turn: OpenTurn): DayFigures {
   return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn), payer: turn.payer }
 }

@@ -1,4 +1,4 @@
-/** People's own instructions and commands for agents: one document for each person who has some. */
+/** People's own instructions and commands for agents: one document for each person who ever changed them. */
 import type { OwnInstructions } from '../user/instructions.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 

@@ -1,4 +1,4 @@
-/** The MCP servers of projects and people: a document for each project or person that has any. */
+/** The MCP servers of projects and people: a document for each project or person for which servers were ever chosen. */
 import type { McpServer } from '../mcp/mcpServers.ts'
 import { parseStream } from '../kernel/streams.ts'
 import { isOneOf, type View, type ViewDocument } from './view.ts'

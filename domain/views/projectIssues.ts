@@ -1,4 +1,4 @@
-/** The projects whose issues must be read, because their rule is on, or because accepted issues have no outcome yet. */
+/** Which projects have issues that must be read: those whose rule is on, and those with accepted issues that have no outcome yet. */
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 

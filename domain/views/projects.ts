@@ -76,12 +76,12 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Codes of failed syncs after which no task can run: the repository is gone, inaccessible or read-only. */
+/** Codes of failed syncs after which a project is inactive: the repository is gone, inaccessible or read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
 /**
- * The longest time that a sync can take, in milliseconds: the request for a sync has a shorter timeout. If a sync began longer ago and has no result,
- * the server crashed during it.
+ * The longest time that a sync can take, in milliseconds: the timeouts of its requests to the code host add up to less. If a sync began longer ago
+ * and has no result, the server crashed during it.
  */
 const longestSyncMs = 90_000
 

@@ -9,7 +9,7 @@ export interface PullRequestDocument extends ViewDocument {
   /** The code host's ids of pull request and repository; `null` before the first report of the code host. */
   readonly nodeId: string | null
   readonly repositoryId: string | null
-  /** The newest commit of the pull request's branch, as last published or reported; `null` when the content was erased. */
+  /** The newest commit of the pull request's branch, as last published or reported. */
   readonly headCommit: string | null
   readonly state: PullRequestState
   /** The last known result of the reviews and checks, and the commit to which it applies; missing before the first result. */

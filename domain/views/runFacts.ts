@@ -2,9 +2,9 @@
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface RunFactsDocument extends ViewDocument {
-  /** The full hash of the commit that the task started from; `null` before a workspace was made, and in an empty repository. */
+  /** The full hash of the commit that the task started from; `null` until it is known, and in an empty repository. */
   readonly baseCommit: string | null
-  /** The total milliseconds of the task's finished turns and commands. */
+  /** The total milliseconds of the task's finished turns and commands, each from the start of its last attempt. */
   readonly runningMs: number
   readonly runs: { readonly executionId: string; readonly startedAt: string } | null
   readonly tests: {

@@ -1,5 +1,6 @@
 /**
- * The comments about tasks at the code host: one document per task, with the comment's issue or pull request, and whether the comment is up to date.
+ * The comments about tasks at the code host: one document per task with an issue or a pull request. It has the number of the issue or pull request,
+ * and says whether the comment is up to date.
  */
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
@@ -22,7 +23,7 @@ export interface TaskCommentDocument extends ViewDocument {
   readonly repositoryId: string | null
   readonly number: number | null
   readonly isOnPull: boolean
-  /** Whether feedback was sent to the agent, so that the next turn may work on it. */
+  /** Whether feedback was sent to the agent since a turn last began, so that the next turn may work on it; `false` for a comment on an issue. */
   readonly isAwaited: boolean
   readonly todos: readonly Todo[]
   readonly order: string

@@ -27,7 +27,7 @@ export interface TaskDocument extends Omit<
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
   readonly executions: number
-  /** The title and body of the pull request, which exists or was requested. */
+  /** The title and body of a person's last request to make or rewrite the pull request; `null` when there was none. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
   /** How freely the agent works; `free` when absent. */
@@ -270,7 +270,7 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 }
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
-  // The title and body of an automatic request are not shown before the pull request exists.
+  // The title and body of an automatic request are not kept, because no person wrote or saw them.
   const isReworded = (task.prNumber === null && !event.data.automatic) || event.data.rewrites
   const { publishingFault: _before, ...seen } = upTo(task, event)
   return {

@@ -10,8 +10,8 @@ export interface Todo {
 const most = { items: 100, text: 200 }
 
 /**
- * The list after a tool call. A call with a whole list replaces the list. Any other call adds or changes a single item. A call that cannot be parsed
- * changes nothing.
+ * The list after a tool call. A call with a whole list replaces the list, `TaskCreate` adds an item, and `TaskUpdate` changes one. Any other call,
+ * and a call that cannot be parsed, changes nothing.
  */
 export function todosAfter(
   before: readonly Todo[],

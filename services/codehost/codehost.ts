@@ -14,13 +14,13 @@ export interface RunningCodeHost {
   /** The address for browsers, which names `localhost` when the server listens on loopback. */
   readonly url: string
   readonly port: number
-  /** Waits up to 3 s for running requests, and ends all git processes. */
+  /** Waits up to 3 s for running requests, ends all git processes, and waits until the state is on disk. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the code host. Throws when the port is in use, the folder cannot be used, git is missing or a seed cannot be imported. The error says what
- * to do. After an error, no server or git process is left.
+ * Starts the code host. Throws when the port is in use, the folder or the state in it cannot be used, git is missing or the seeds cannot be imported.
+ * The error says what to do. After an error, no server or git process is left.
  */
 export async function startCodeHost(options: CodeHostOptions): Promise<RunningCodeHost> {
   const git = createGit(options.environment)

@@ -50,7 +50,7 @@ export interface OAuthClient {
 
 /** The functions that tests add to the code host to make it a stand-in for GitHub. Without a function, the code host behaves as usual. */
 export interface Extension {
-  /** Middleware that runs first for every request. */
+  /** Middleware that runs before requests of git are answered and before bodies are read. */
   readonly before?: readonly Middleware[]
   /** Routes that are tried before the code host's own routes. The body was already read. */
   readonly routers?: readonly Router[]
@@ -61,7 +61,7 @@ export interface Extension {
   readonly accessEnded?: (clientId: string, person: Account) => void
   /** Called for each event at the code host. */
   readonly tell?: (event: HostEvent) => void
-  /** Checks a request of git, and returns environment and settings with which git runs. Throws Refusal. */
+  /** Checks a request of git or Git LFS, and returns the environment and settings with which git runs. Throws Refusal. */
   readonly guardGit?: (
     ctx: Context,
     repository: Repository,

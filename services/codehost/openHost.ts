@@ -27,7 +27,10 @@ export interface CodeHostOptions {
   readonly redirectUris?: readonly string[]
   /** Repositories to import, as public repositories of the account `ada`. Without seeds, an empty code host gets sample repositories. */
   readonly seeds: readonly Seed[]
-  /** The operator's environment. git gets the PATH from it and, to clone a seed, also the variables for reaching other hosts, such as HOME. */
+  /**
+   * The operator's environment. git gets the PATH and the folder for temporary files from it and, to clone a seed, also the variables for reaching
+   * other hosts, such as HOME.
+   */
   readonly environment: Environment
   /** The address for webhooks. By default, no webhooks are sent. */
   readonly hook?: Hook

@@ -1,4 +1,4 @@
-/** Sends a webhook to a single receiver for each event. Webhooks contain only the action, ids and commits, and are signed as on GitHub. */
+/** Sends a webhook to a single receiver for each event. Webhooks contain only the action, ids, numbers and commits, and are signed as on GitHub. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import type { HostEvent } from './state/events.ts'

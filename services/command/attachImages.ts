@@ -1,4 +1,6 @@
-/** Attaches images to a message: copies them, encrypted with the task's key, and removes the copies if the message is not recorded. */
+/**
+ * Attaches images to a message: copies them, encrypted with the task's key, and removes the copies if the message is refused or was recorded before.
+ */
 import { v5 as uuidv5 } from 'uuid'
 import { imageTexts } from '#domain/api/images.ts'
 import { image, type KeptImage } from '#domain/image.ts'

@@ -41,7 +41,7 @@ export interface CommandServices extends Pick<
   readonly agents: Pick<Agents, 'whyNone' | 'canRunFor'>
   /** The address of each provider of models, and whether projects may use private addresses. */
   readonly models: ModelPlaces
-  /** The address of this server for people; `null` when people can reach it only on loopback. */
+  /** The address of this server for people; `null` when the operator has not set it. */
   readonly publicUrl: string | null
   /** Runs pieces of work of the same person one after the other, because they must not overlap. */
   readonly serialized: SerializeByKey

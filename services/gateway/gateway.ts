@@ -1,4 +1,4 @@
-/** The gateway, which is the only public server: the static client, sign-in, the API, the socket. */
+/** The gateway, which is the only public server: the static client, sign-in, the API, webhooks, the socket, previews. */
 import Koa, { type Context, type Middleware } from 'koa'
 import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
@@ -63,7 +63,7 @@ const route = routeWith<GatewayServices>()
 const requestMs = 30_000
 const drainMs = 3_000
 /**
- * How long a connection may be idle, for example because a client does not read its answers. While an answer is being prepared, it may be idle up to
+ * How long a connection may be idle, for example because a client does not read its answers. While an answer waits to be read, it may be idle up to
  * twice as long. WebSockets have their own pings.
  */
 const idleMs = 60_000
@@ -134,7 +134,7 @@ interface AppParts {
   readonly byPerson: Rate
   /** The calls of the API that the gateway answers itself. */
   readonly ownRoutes: readonly Route<GatewayServices>[]
-  /** Called for each request of a signed-in person. */
+  /** Called for each request below `/api` with a valid bearer token. */
   readonly onSignedIn: (connection: Connection) => void
 }
 
@@ -187,7 +187,7 @@ function createApp(
   return app
 }
 
-/** The calls that the gateway answers itself, except the calls for previews. */
+/** The calls that the gateway answers itself, except the calls for images and previews. */
 function routesOf(options: GatewayOptions): readonly Route<GatewayServices>[] {
   return [
     ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
@@ -261,7 +261,8 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
     const { project: projectId = '' } = query
     if (projectId !== '' && (await documents.get(projectsView, projectId))?.owner !== user.id)
       throw new Fault('not_found', 'There is no such project.')
-    // Without a project, an agent is available if it can run in any of the person's projects; when a task is created, the task's own project decides.
+    // Without a project, an agent is available if it can run in any of the person's projects, of which at most `mostProjects` are checked. When a
+    // task is created, the task's own project decides.
     const own = projectId === '' ? await ownProjects(documents, user.id) : [projectId]
     const shown = async (agent: AgentState): Promise<AgentState> => {
       if (agent.ownKey === undefined || agent.missing === null) return agent

@@ -93,10 +93,13 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
 
 const renewalIntervalMs = 300_000
 const maxRefusals = 1_000
-/** An installation whose tokens were refused `times` in a row, with new tokens each time, is not used for `restMs`. */
+/** An installation whose tokens were refused `times` in a row, although new tokens were requested after each refusal, is not used for `restMs`. */
 const refusalLimit = { times: 3, restMs: 3_600_000 }
 
-/** Refusals of an installation's tokens: `times` in a row, each of them after new tokens were requested. */
+/**
+ * Refusals of an installation's tokens: `times` in a row, with new tokens requested after each. `isRenewed` says whether that was done after the
+ * last.
+ */
 interface Refusal {
   readonly at: number
   readonly times: number
@@ -104,8 +107,8 @@ interface Refusal {
 }
 
 /**
- * Chooses the App's installation that has the repository. Chooses the access of the task's owner instead when there is no such installation, when the
- * code host does not answer, or when the owner may not read the repository.
+ * Chooses the App's installation that has the repository. Chooses the access of the task's owner instead when there is no such installation, when its
+ * tokens were refused too often, when the code host does not answer, or when the owner may not read the repository.
  */
 export function readAccess(deps: AccessDeps): TokenFor {
   const { codeHost, clock, installations } = deps

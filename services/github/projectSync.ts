@@ -1,6 +1,6 @@
 /**
- * Keeps projects in step with their repositories at the code host: within seconds after a delivery hints at a change, and otherwise from time to
- * time. Only changes are recorded. A repository is read by its number and with the access of the project's owner, since an installation of the App
+ * Keeps projects in step with their repositories at the code host: within about a minute after a delivery hints at a change, and otherwise from time
+ * to time. Only changes are recorded. A repository is read by its number and with the access of the project's owner, since an installation of the App
  * may see more or less than the owner.
  */
 import type { DeliveredEvent } from '#domain/webhookDelivery.ts'

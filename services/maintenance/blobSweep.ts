@@ -41,7 +41,7 @@ const maxFaults = 100
 /** The types of events that end a stream. After such an event, nothing that the stream names is ever opened again. */
 const ends = new Set(['TaskDeleted', 'ImageDiscarded'])
 
-/** Sweeps at once and then daily, until it is stopped. */
+/** Sweeps at once and then daily, or an hour after a failed sweep, until it is stopped. */
 export const startBlobSweep = (engines: BlobSweepEngines): RunningWork =>
   repeat(async (signal) => {
     try {
@@ -59,7 +59,7 @@ export interface Sweeping {
   readonly blobsAtOnce?: number
 }
 
-/** Removes the blobs older than a day that no event needs any more. If some blobs could not be listed, throws after all others were handled. */
+/** Removes the blobs older than a day that no event needs any more. If some blobs could not be listed, throws after all that were listed. */
 export async function sweepBlobs(
   engines: BlobSweepEngines,
   { signal = new AbortController().signal, blobsAtOnce = atOnce }: Sweeping = {},
@@ -172,7 +172,7 @@ async function knownMark({ readStore }: BlobSweepEngines): Promise<Mark | undefi
   return document && Mark.parse(document)
 }
 
-/** Stores where the log ends now. Returns whether blobs may be removed: at once when the log contains the last mark, else after a week. */
+/** Stores where the log ends now. Returns whether blobs may be removed: not for a week after the log lacked the previous mark's event. */
 async function mark(
   { readStore, clock, logger }: BlobSweepEngines,
   read: { readonly known: Mark | undefined; readonly last: StoredEvent; readonly goesOn: boolean },
@@ -217,7 +217,7 @@ async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean>
   return found !== undefined
 }
 
-/** Removes the blobs with these hashes. A blob that cannot be removed is skipped, so that the others are still removed. */
+/** Removes the blobs with these hashes. A blob that cannot be removed is skipped, so that the others are still removed. Throws at `maxFaults`. */
 async function removeEach(
   { blobs, logger }: Pick<BlobSweepEngines, 'blobs' | 'logger'>,
   hashes: readonly string[],

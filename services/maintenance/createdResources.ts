@@ -1,5 +1,5 @@
 /**
- * Lists from the log every task that was ever created, and every request that creates a repository. After a deletion, nothing else leads from a
+ * Lists from the log every task that was ever created, and every request that created a repository. After a deletion, nothing else leads from a
  * person or a project to their tasks and requests. Keeps only ids, and reads only new events in later calls.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { intact, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { serialize } from '#platform/async/queue.ts'
 
-/** A created task, or a request that creates a repository. */
+/** A created task, or a request that created a repository. */
 export type Made =
   | {
       readonly kind: 'task'

@@ -1,6 +1,6 @@
 /**
- * Erases what was deleted: a task, a project with its tasks, or an account with everything it owns. Branches at the code host are deleted first,
- * since their names are encrypted with the keys. Then the keys are destroyed, and blobs, documents and the database pages that contained them are
+ * Erases what was deleted: a task, a project with its tasks, or an account with everything it owns. A task's branches at the code host are deleted
+ * before its key is destroyed, since that key encrypts their names. Then its blobs, its documents and the database pages that contained them are
  * removed. Each step may be repeated, and an interrupted job is delivered again.
  */
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
@@ -261,7 +261,7 @@ async function deleteEach<D extends ViewDocument & { readonly order: string }>(
     }
 }
 
-/** Resolves when the read models contain the deletion. Before that, the read models may lack documents that the erasure has to find. */
+/** Waits until the read models contain the deletion, since they may lack documents before that. Throws after `projectionTimeoutMs`. */
 async function folded(
   { projected }: Pick<ErasureEngines, 'projected'>,
   { position }: AnyRecorded,

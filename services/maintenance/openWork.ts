@@ -1,6 +1,6 @@
 /**
  * Finds requests in the log that have no outcome yet. A sweep at the start and every minute queues requests that have no job in the queue, and ends
- * requests whose job the queue gave up, so that no request waits for ever, whatever happened to the queue or a runner.
+ * requests whose job ended without an outcome, so that no request waits for ever, whatever happened to the queue or a runner.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -27,7 +27,7 @@ const whileFoldedMs = 1_000
 const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
-/** Sweeps until it is stopped. A task that cannot be read does not stop the others. */
+/** Sweeps until it is stopped, and queues erasures that a new queue lacks. A task that cannot be read does not stop the others. */
 export const startOpenWorkSweep = (
   engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0],
 ): RunningWork =>

@@ -1,7 +1,7 @@
 /**
- * Deletes the branches that erased tasks pushed, after their last run and before their keys and tokens are destroyed. A branch must have a name of
- * ours, the files that the task recorded, and no open pull request. It stays, and is logged, if the code host refuses to delete it or cannot be
- * reached in a few attempts.
+ * Deletes the branches that erased tasks pushed, before their keys and tokens are destroyed. A branch with a name of ours is deleted if it has a
+ * commit or the files that the task recorded, and no open pull request. Otherwise it stays, and this is logged, as when the code host refuses or
+ * cannot be reached in a few attempts.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOurBranch } from '#domain/kernel/names.ts'

@@ -55,11 +55,11 @@ export interface SealerEngines extends Pick<
 }
 
 export interface Sealing {
-  /** The time between two seals, unless somebody requests one earlier. */
+  /** The time from one attempt to seal to the next, unless somebody requests a seal earlier. */
   readonly intervalMs: number
   /** The file outside of the database to which seals are written. */
   readonly file: string
-  /** Additional places to which every seal is copied. */
+  /** Additional places to which seals are copied: every seal, or only the newest one when a place is slow. */
   readonly places?: readonly SecondPlace[]
   /** Called with all sentences for the operator, whenever they change. */
   readonly tell: (sentences: readonly string[]) => void
@@ -300,7 +300,7 @@ async function contradiction(
   return contradictionIn(before, log)
 }
 
-/** Adds to the file the seals that only the log has, because the process was killed or the disk was full. */
+/** Adds to the file the seals that only the log has, for example because the process was killed or the disk was full. */
 async function completeFile(
   { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,
@@ -321,7 +321,7 @@ async function completeFile(
   await file.append(missing.map((seal) => outsideSeal(logIdentity.logId, seal)))
 }
 
-/** Signs the present trees and appends the seal to the log. Returns `undefined` when another process has appended a seal in the meantime. */
+/** Signs the present trees and appends the seal to the log. Returns `undefined` when the seals in the log do not end where the trees say. */
 async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | undefined> {
   const { log, logIdentity, vault, clock } = engines
   const keys = await openSigningKeys(vault, logIdentity, clock)

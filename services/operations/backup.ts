@@ -197,7 +197,7 @@ async function keepSeals(file: string, part: string, target: string): Promise<re
   return (await copySeals(join(part, sealsName), file)) ? [`The seals of the backup are in ${file}.`] : []
 }
 
-/** The content of `master.key` in the new folder: the key in the backup, or else the key that is already in the folder. */
+/** The content of `master.key` in the new folder: the key in the backup, or else the one already in the folder; with MASTER_KEY, only the latter. */
 async function keyOf(source: string, target: string, { config }: BackupWork): Promise<string | undefined> {
   const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
   if (included !== undefined && there !== undefined && included.trim() !== there.trim())

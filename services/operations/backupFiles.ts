@@ -17,8 +17,8 @@ export const TreeSum = z.strictObject({
 const leftOut = new Set(['half-written', 'incoming'])
 
 /**
- * Copies the files below a folder; a file that is removed during the copy is left out. git's refs are copied before its objects, which are only ever
- * added, so that the copy has every object that a ref names. `without` lists names at the top level to leave out.
+ * Copies the files below a folder, except lock files and files that are removed during the copy. git's refs are copied before its objects, which are
+ * only ever added, so that the copy has every object that a ref names. `without` lists names at the top level to leave out.
  */
 export async function copyTree(
   from: string,

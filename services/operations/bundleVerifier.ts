@@ -47,8 +47,8 @@ interface Checked {
 }
 
 /**
- * Checks a bundle with the given keys. Without given keys, uses the keys in the file of known keys. If that file has no keys either, uses `beside`,
- * the keys of the bundle with which this bundle is compared.
+ * Checks a bundle with the given keys. Without given keys, uses the known keys of the bundle's log; without those, uses `beside`, the keys of the
+ * bundle with which this one is compared; without those too, any key passes as seen for the first time.
  */
 function check(
   file: string,

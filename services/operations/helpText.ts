@@ -1,4 +1,4 @@
-/** The help text of `npm start -- --help`. */
+/** The help text of `npm start -- --help`, up to the table of variables, which `describeVariables` adds. */
 export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- jobs [requeue <id>] [--data <folder>]
        npm start -- quarantine [list | inspect <stream> | release <stream>] [--data <folder>]
@@ -32,7 +32,7 @@ export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
 Environment variables:
 `
 
-/** The help text of one command; for an unknown command, the first lines of all commands. */
+/** The lines of the help text about one command; for an unknown command, the lines that show how each command is called. */
 export function usageOf(command: string): string {
   const lines = usage.split('\n')
   const isOf = (line: string) => line.includes(`npm start -- ${command} `) || line.startsWith(`  ${command} `)

@@ -32,7 +32,7 @@ const page = 2_000
 /** How often a call is repeated while its engine does not answer. Each call itself waits for some seconds. */
 const attempts = 20
 const betweenAttemptsMs = 1_000
-/** The most characters that one append carries. EventStoreDB takes 1 MiB by default, and a character may have three bytes. */
+/** The most characters of several events in one append. EventStoreDB takes 1 MiB by default, and a character may have three bytes. */
 const appendLength = 262_144
 /** The three parts that are carried, as sentences name them. */
 const parts = { events: 'The events', blobs: 'The blobs', keys: 'The keys and secrets' } as const

@@ -16,7 +16,7 @@ export interface Pinned {
 
 const maxShown = 100
 
-/** The lines about one bundle. The first line is the verdict. */
+/** The lines about one bundle. The first line is the verdict or, for a bundle that is not whole, the first fault. */
 export function linesOf(report: BundleReport, pinned: Pinned): readonly string[] {
   switch (report.verdict) {
     case 'newer_format':
@@ -37,7 +37,7 @@ export function linesOf(report: BundleReport, pinned: Pinned): readonly string[]
   }
 }
 
-/** The lines about two bundles that have no faults of their own. The first line is the verdict. */
+/** The lines about two bundles that have no faults of their own. The first line is the verdict or the first contradiction. */
 export function comparisonLines(comparison: BundleComparison, isFirstSeen: boolean): readonly string[] {
   const { verdict, contradictions, why, size, extension } = comparison
   switch (verdict) {

@@ -1,13 +1,13 @@
 /**
- * Child processes for all services: without a shell, with an explicit environment, with limits on time and output, and in a process group that is
- * ended as a whole.
+ * Starts child processes: without a shell, with an explicit environment, in a process group that is ended as a whole, and, with `run`, with limits on
+ * time and output.
  */
 import { spawn } from 'node:child_process'
 import type { StdioOptions } from 'node:child_process'
 import { Duplex } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 
-/** Thrown when a program does not exist or may not be run. Nothing was started. */
+/** Thrown when a program cannot be started, for example because the program or its working folder does not exist. Nothing was started. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart'
   readonly file: string
@@ -33,7 +33,7 @@ export interface HostUser {
 }
 
 export interface SpawnOptions {
-  /** The working folder of the child: `/` by default, and never the folder of this process. */
+  /** The working folder of the child: `/` by default, not the folder of this process. */
   readonly cwd?: string
   /** The complete environment of the child. Nothing of this process's environment is passed on. */
   readonly env: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ export interface SpawnOptions {
 export interface SpawnedProcess {
   readonly pid: number
   readonly stdin: Writable | null
-  /** The child waits while nobody reads `stdout` and `stderr`. */
+  /** Both `stdout` and `stderr` must be read: when a pipe is full, the child waits. */
   readonly stdout: Readable
   readonly stderr: Readable
   /** The additional pipes in order. Each can be read and written. */
@@ -97,7 +97,10 @@ export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   void child.exited.then(() => signalProcess(-child.pid, 0) || clearTimeout(forced))
 }
 
-/** Sends a signal to a process, or to a process group if `pid` is negative. Signal 0 only checks. Returns `false` when there is no such process. */
+/**
+ * Sends a signal to a process, or to a process group if `pid` is negative. Signal 0 only checks. Returns `false` when there is no such process, or
+ * none that this process may signal.
+ */
 export function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal)
@@ -121,7 +124,7 @@ export interface RunOptions {
   /** How many of the last bytes of stderr are kept. If given, stderr has no limit. */
   readonly stderrTailBytes?: number
   readonly signal?: AbortSignal | undefined
-  /** Gets each chunk of stdout, which is then not kept. Returning `enough` ends the child. */
+  /** Gets each chunk of stdout until the child is ended early; no chunk is kept. Returning `enough` ends the child. */
   readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
   /** Gets each chunk of stderr, which is also kept. */
   readonly onStderr?: (chunk: Buffer) => void

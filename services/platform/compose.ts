@@ -91,7 +91,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly logIdentity: LogIdentity
   /**
    * Why the stream that holds the log's identity cannot be read, in a sentence; `null` when it can. If it cannot, `logIdentity` comes from a copy
-   * outside of the log.
+   * outside of the log or, without a copy, stands for an unknown log.
    */
   readonly logDamage: string | null
   readonly commands: Commands

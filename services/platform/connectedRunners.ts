@@ -46,8 +46,8 @@ export interface Agents {
    */
   read(): Promise<readonly AgentState[]>
   /**
-   * Why no connected runner can run the agent, in the sentence that `read` gives for it; `null` when a runner can run it, or when no runner has
-   * reported yet.
+   * Why no connected runner can run the agent, in the sentence that `read` gives for it; `null` when a runner can run it, or when no connected runner
+   * reports about it.
    */
   whyNone(name: AgentName): string | null
   /** Whether a connected runner can run the agent with the server's key, or with a key of those in `by`. */
@@ -117,7 +117,7 @@ function unknown(name: AgentName): AgentState {
 }
 
 export interface Notices {
-  /** The notices of all connected runners, each text only once. When no runner is connected, a sentence that says so. */
+  /** The notices of all connected runners, each text only once. When no runner is connected after the first seconds, a sentence that says so. */
   read(): readonly string[]
   stop(): void
 }

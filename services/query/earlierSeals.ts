@@ -26,8 +26,8 @@ const provenAtOnce = 20
 type Proof = BundleSource['seals']['proofs'][number]
 
 /**
- * The seals of the present epoch before `newest`, newest first. The list ends before the first seal that cannot be proven. Also returns proofs for
- * `requestedSizes`.
+ * At most 500 seals of the present epoch before `newest`, newest first. The list ends before the first seal that cannot be proven. Also returns
+ * proofs for those `requestedSizes` that can be proven.
  */
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
@@ -73,7 +73,7 @@ export async function earlierSeals(
   }
 }
 
-/** The proof that the older tree is the beginning of the newer tree; `undefined` when it is not, according to the stored trees. */
+/** The proof that the older tree is the beginning of the newer tree; `undefined` when the stored trees do not prove it. */
 async function proofOf(
   store: SealSources['readStore'],
   older: TreeHead,

@@ -52,7 +52,7 @@ export async function provenHeads(sources: HeadSources, streams: readonly string
   throw new Fault('not_sealed')
 }
 
-/** The last events of the streams, with proofs that the seal covers them; `undefined` when the log has grown since the seal. */
+/** The last events of the streams, with proofs that the seal covers them; `undefined` without such proofs, as when the log has grown since. */
 async function proveHeads(
   { readStore, logIdentity }: HeadSources,
   recorded: RecordedSeal,
@@ -116,7 +116,7 @@ interface Proving {
   readonly note: string
 }
 
-/** The proof that a leaf is in a sealed tree, as text; `undefined` when the stored tree differs from the sealed tree. */
+/** The proof that a leaf is in a sealed tree, as text; `undefined` when the stored tree does not prove it. */
 async function proofOf(
   readStore: HeadSources['readStore'],
   tree: TreeName,

@@ -1,4 +1,4 @@
-/** The query service: serves the reads of the API. */
+/** The query service: serves the reads of the API, except a few that the gateway serves itself. */
 import type { Middleware } from 'koa'
 import { gitHubAnswers } from '#platform/credentials/hostAnswerCache.ts'
 import { mount, type Mounting } from '#platform/http/route.ts'
@@ -15,7 +15,7 @@ export type QueryEngines = Omit<QueryServices, KeptAnswers> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]
 
-/** The middleware that serves the reads of the API, below `/api`. */
+/** The middleware that serves the query routes, below `/api`. */
 export function queryApi(engines: QueryEngines, mounting: Mounting): Middleware {
   const kept = {
     gitHubAnswers: gitHubAnswers(engines),

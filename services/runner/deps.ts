@@ -101,7 +101,7 @@ export interface WorkspaceDeps extends Pick<
   | 'logIdentity'
   | 'vault'
 > {
-  /** The address at which people reach the product; `null` when this process does not know it. */
+  /** The product's address for links in texts at the code host; `null` when it is unknown here, or when readers there could not open it. */
   readonly publicAddress: string | null
   /** The domain of the email addresses by which the code host attributes commits to accounts. */
   readonly noreplyDomain: string
@@ -121,7 +121,7 @@ export interface WorkspaceDeps extends Pick<
   readonly mirrors: Mirrors
   readonly workspaces: Workspaces
   readonly eviction: WorkspaceEviction
-  /** The locks of workspaces. Whoever makes, uses or removes a task's workspace must hold its lock. */
+  /** The locks of workspaces. Whoever makes, changes or removes a task's workspace must hold its lock. */
   readonly locks: WorkspaceLocks
   readonly disk: DiskWatch
   /** The kernel's limit on the size of a workspace, if the file system supports one. */

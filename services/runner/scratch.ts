@@ -1,4 +1,7 @@
-/** Folders for the sockets that sandboxes use. They are in the system's temporary folder, because the path of a socket must be short. */
+/**
+ * Temporary folders of a runner, for example for the sockets of sandboxes. They are in the system's temporary folder, because the path of a socket
+ * must be short.
+ */
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'

@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from '../state.ts'
 
-/** Records the request for a clean-up. Refuses while the pull request is open, because the next turn needs branch and workspace. */
+/** Records the request for a clean-up. Refuses unless the pull request was merged or closed, and while something runs or is being published. */
 export function requestCleanUp(
   { pullRequest, phase, pullRequestRequest }: LiveTask,
   { requestId }: CommandOf<'RequestCleanUp'>,

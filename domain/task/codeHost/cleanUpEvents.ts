@@ -5,7 +5,7 @@ import { branchOutcomes, workspaceOutcomes } from '../../api/cleanUp.ts'
 
 const asked = { requestId: z.string() }
 
-/** A person requested the clean-up. `TaskCleanedUp` records its outcome. Before this outcome, a person can request the clean-up again. */
+/** A person requested the clean-up. `TaskCleanedUp` records its outcome. A person can request the clean-up again, even before this outcome. */
 export const TaskCleanUpRequested = fact('TaskCleanUpRequested', asked)
 
 /**
@@ -22,7 +22,7 @@ export const TaskCleanedUp = fact('TaskCleanedUp', {
   ...asked,
   branch: z.enum(branchOutcomes),
   workspace: z.enum(workspaceOutcomes),
-  /** True when all work was merged and the branch is gone: the next workspace then starts from the base branch. */
+  /** True when all work was merged, the branch is gone and nothing runs: the next workspace then starts from the base branch. */
   startsAnew: z.boolean(),
 })
 

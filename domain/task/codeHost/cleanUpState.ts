@@ -6,7 +6,7 @@ import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
   readonly request: string | null
-  /** Where the work of the workspace was when its removal began; `null` before a removal begins, and once the task has a workspace again. */
+  /** Where the work of the workspace was when its removal began; `null` before a removal begins, and once `afterWorkspace` was applied. */
   readonly work: WorkPlace | null
   /** Whether the branch was missing at the code host at the last clean-up that could tell. */
   readonly isBranchGone: boolean
@@ -46,7 +46,7 @@ export function withCleanUp(before: TaskCleanUp, { type, data }: CleanUpEvent): 
   }
 }
 
-/** The state once the task has a workspace again: the place of earlier work and the missing branch no longer matter. */
+/** The state once the task has a workspace, or a published branch, again: the place of earlier work and the missing branch no longer matter. */
 export function afterWorkspace(before: TaskCleanUp): TaskCleanUp {
   return { ...before, work: null, isBranchGone: false }
 }

@@ -54,7 +54,7 @@ export function issueTitle({
   return summaryIn(said ?? '', 1) ?? (isImperative ? title : `Address #${number}: ${title}`)
 }
 
-/** The message of a later commit: the subject says what was done, and the body who requested it. No `@` in the message can notify anybody. */
+/** The message of a later commit: the subject says what was done, and the body who or what asked for it. No `@` in the message can notify anybody. */
 export function followUpMessage(work: FollowUp): string {
   const asked = withoutPlea(work.asked ?? '')
   const subject = summaryIn(work.said ?? '') ?? requestSubject({ ...work, asked })

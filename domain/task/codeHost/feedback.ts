@@ -85,7 +85,7 @@ function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedb
   return byOutsiders.length >= feedbackLimits.itemsByOutsiders
 }
 
-/** Whether the rule may send the feedback without a person: this depends on the feedback's author and on the number of recent automatic turns. */
+/** Whether the rule may send the feedback without a person. This depends on the pull request, the author or commit, and recent automatic turns. */
 function mayStart(state: LiveTask, { data, content, automatic }: CommandOf<'ReceiveFeedback'>): boolean {
   const { pullRequest } = state
   if (automatic === null || pullRequest === null || !automatic.isSameRepository) return false
@@ -196,8 +196,8 @@ function answerFeedback(
 }
 
 /**
- * The events for the replies that are due after a publication: one for each review or comment on which a turn has worked. If given, `covers` lists
- * the feedback whose work was published. Work that was finished during the publication was not published.
+ * The events for the replies that are due after a publication, or after one that found no changes: one for each review or comment on which a turn has
+ * worked. If given, `covers` lists the feedback whose work was published. Work that was finished during the publication was not published.
  */
 export function answersDue(
   { feedback, pullRequest }: LiveTask,

@@ -23,7 +23,7 @@ export const CheckCounts = z.object({
 })
 export type CheckCounts = z.infer<typeof CheckCounts>
 
-/** The result of the reviews or the result of the checks changed. */
+/** The result of the reviews or of the checks changed, or applies to another commit. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
     /** `null` when no review is required and no reviewer approved or requested changes. */
@@ -40,7 +40,7 @@ export const PullRequestStandingObserved = event('PullRequestStandingObserved', 
 export const FeedbackKind = z.enum(['review', 'comment', 'check'])
 export type FeedbackKind = z.infer<typeof FeedbackKind>
 
-/** A person's permission in the repository, as the code host reports it. `maintain` counts as `write`, and `triage` as `read`. */
+/** A person's permission in the repository; `none` also if the code host reveals none. `maintain` counts as `write`, and `triage` as `read`. */
 export const RepositoryRight = z.enum(['admin', 'write', 'read', 'none'])
 export type RepositoryRight = z.infer<typeof RepositoryRight>
 
@@ -112,12 +112,12 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
     number: z.int(),
     /** When the feedback was written, or when the check ended, according to the code host. */
     writtenAt: z.iso.datetime(),
-    /** The author; `null` for checks. */
+    /** The author; `null` for checks, and when the account no longer exists. */
     author: Author.nullable(),
     url: z.string().nullable(),
     /** The commit to which the feedback refers. */
     headCommit: ObjectName,
-    /** The code host's id of the review; `null` for other kinds of feedback. */
+    /** The code host's id of the review; `null` for other kinds of feedback, and for a line comment whose review the code host does not list. */
     reviewId: z.string().nullable(),
     commentId: z.string().nullable(),
     body: z.string(),
@@ -145,8 +145,8 @@ export const FeedbackDismissed = fact('FeedbackDismissed', { feedbackId: Feedbac
 export const FeedbackRestored = fact('FeedbackRestored', { feedbackId: FeedbackId })
 
 /**
- * A reply to the feedback is due, because the work on it was published or changed nothing. Before the reply is written, the code host is searched for
- * a reply that was already written.
+ * A reply to the feedback is due: the work on it was published or changed nothing, or a person repeats a refused reply. Before the reply is written,
+ * the code host is searched for a reply that was already written.
  */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
   data: z.object({ feedbackId: FeedbackId, executionId: ExecutionId }),

@@ -27,7 +27,7 @@ export const feedbackLimits = {
   items: 500,
   /** The most pieces of feedback by people without write access that are recorded for a task. */
   itemsByOutsiders: 300,
-  /** The most automatic turns per hour in one task. This limit also ends a loop in which bots reply to each other. */
+  /** The most automatic turns per hour in one task. This limit also ends a loop of automatic turns and automatic feedback. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,

@@ -29,7 +29,7 @@ export function issueOrigin({ fromIssue }: CommandOf<'CreateTask'>): readonly Ta
 
 /**
  * Records that the comment about the task was written or updated, or why it could not be written. The comment is on the issue or, for a task without
- * an issue, on the pull request. Ignores outcomes that say nothing new, and on an issue all outcomes after a failure.
+ * an issue, on the pull request. Ignores a written comment that says nothing new, and on an issue all outcomes after a failure.
  */
 export function settleIssueComment(
   { issue, pullRequest }: LiveTask,

@@ -145,7 +145,7 @@ function saysTheSame(
   )
 }
 
-/** Records the request to make the pull request a draft, or ready for review. Refuses if it is merged or closed. */
+/** Records the request to make the pull request a draft, or ready for review. Refuses if there is none, or if it is merged or closed. */
 export function requestDraft(
   { pullRequest }: LiveTask,
   { draft }: CommandOf<'RequestDraft'>,
@@ -164,7 +164,7 @@ export function missPullRequest(
     : [PullRequestUnreadable.of({ code })]
 }
 
-/** Why the pull request cannot be updated any more; `null` while it is open, according to the last report. */
+/** Why the pull request cannot be updated any more; `null` while it is open according to the last report, and before the first report. */
 export function endOf({ number, observed }: TaskPullRequest) {
   switch (observed?.state) {
     case 'merged':
@@ -217,8 +217,8 @@ export function automaticUpdate(
 }
 
 /**
- * The events after a turn that open a draft pull request, which later turns update. None when the task has no changes, or already has or had a pull
- * request, and none for a task that is compared with alternatives, because a person must first choose one of them.
+ * The events after a turn that open a draft pull request, which later turns update. None when the task has no known changes, or already has or had a
+ * pull request, and none for a task that is compared with alternatives, because a person must first choose one of them.
  */
 export function firstDraft(
   { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,

@@ -42,11 +42,13 @@ export interface Bare {
   count(base: string, head: string): Promise<number>
   /** The newest commits, at most `limit`, that are in `head` but not in `base`, oldest first. */
   commits(base: string | undefined, head: string, limit: number): Promise<readonly Commit[]>
-  /** The number of files and lines that `head` changed since its common ancestor with `base`. */
+  /** The number of files and lines that `head` changed since its common ancestor with `base` or, if there is none, compared with `base`. */
   diffSize(base: string, head: string): Promise<DiffSize>
-  /** The changes in `head` since its common ancestor with `base`, as a unified diff that is cut at `maxBytes`. */
+  /** The changes in `head`, compared with the same commit as in `diffSize`, as a unified diff that is cut at `maxBytes`. */
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
-  /** The differences in one file between two commits, as a diff without context; `undefined` when git fails, or the diff is too large. */
+  /**
+   * The differences in one file between two commits, as a diff without context; `undefined` when git exits with an error, or the diff is too large.
+   */
   changes(from: string, to: string, path: string): Promise<string | undefined>
   mergeTree(base: string, head: string): Promise<MergedTree>
   commitTree(request: {

@@ -48,7 +48,10 @@ const languages: Readonly<Record<string, string>> = {
 
 const notOnesOwn = /(^|\/)(node_modules|vendor|third_party|dist|build|target)\//
 
-/** The language with the most bytes in `listing`, which is the output of git's `ls-tree -r -l -z`; `null` when no file has a known language. */
+/**
+ * The language with the most bytes in `listing`, which is the output of git's `ls-tree -r -l -z`; `null` when no file has a known language. Files in
+ * folders for dependencies and build results do not count.
+ */
 export function mainLanguage(listing: string): string | null {
   const sizes = new Map<string, number>()
   for (const entry of listing.split('\0')) {

@@ -98,8 +98,8 @@ const ofTheOperator = [
 ]
 
 /**
- * Creates the functions that run git. Each run gets the PATH from `environment`. Only runs as `operator` also get the variables for reaching other
- * hosts.
+ * Creates the functions that run git. Each run gets the PATH and the folder for temporary files from `environment`. Only runs as `operator` also get
+ * the variables for reaching other hosts.
  */
 export function createGit(environment: Environment): Git {
   const running = new Set<SpawnedProcess>()

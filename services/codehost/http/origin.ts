@@ -9,8 +9,8 @@ export function originOf(ctx: Context, url: string): string {
 }
 
 /**
- * While the code host listens on loopback only, refuses requests to any other host name. Otherwise another site could use DNS rebinding to read
- * private pages with the person's session.
+ * While the code host listens on loopback only, refuses requests to any other host name. Otherwise another site could use DNS rebinding to sign in,
+ * which needs no password, and to read private pages.
  */
 export function refuseForeignHost(ctx: Context, listensOn: string): void {
   const asked = hostnameOf(ctx.get('Host'))

@@ -84,7 +84,7 @@ export function allowFormsTo(ctx: Context, address: string): void {
   ctx.set('Content-Security-Policy', policy([new URL(address).origin]))
 }
 
-/** Sets the security headers that every answer of the code host has. */
+/** Sets the security headers that every answer of the code host has by default. */
 export function protect(ctx: Context): void {
   ctx.set('Content-Security-Policy', policy([]))
   ctx.set('X-Content-Type-Options', 'nosniff')

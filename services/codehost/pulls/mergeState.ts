@@ -1,7 +1,7 @@
 /** Whether a pull request can be merged, given the results of its checks and reviews. */
 import type { PullRequest } from '../state/stateSchema.ts'
 
-/** The combined state of all checks: GraphQL's `StatusState`. */
+/** The combined state of all checks: the values of GraphQL's `StatusState` except `EXPECTED`. */
 export type Checks = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
 
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED'
@@ -12,7 +12,7 @@ export interface MergeRequirements {
   readonly decision: ReviewDecision | null
 }
 
-/** GraphQL's `MergeStateStatus`, which the REST API writes in lower case. */
+/** The values of GraphQL's `MergeStateStatus` that occur here. The REST API writes them in lower case. */
 export type MergeState = 'BLOCKED' | 'CLEAN' | 'DIRTY' | 'DRAFT' | 'UNKNOWN' | 'UNSTABLE'
 
 /** The merge state. `mergeable` says whether git can merge the branches; `null` for a closed pull request. */

@@ -35,11 +35,11 @@ export interface Repositories {
   create(request: NewRepository, build: (dir: string) => Promise<void>): Promise<Repository>
   /** Creates a bare git repository without commits in `dir`, for `create`. */
   buildEmpty(dir: string): Promise<void>
-  /** Remembers the current branches, so that `settle` can find the changes. Call this before anything writes refs. */
+  /** Remembers the current branches, so that the first `settle` can find the changes. Call this before anything writes refs. */
   notice(repository: Repository): Promise<void>
   /**
-   * Updates the state after something wrote refs: default branch, language and pull requests. Returns the refs that changed since `notice`. Webhooks
-   * name `by`, or the owner if `by` is missing, as the person who changed them.
+   * Updates the state after something wrote refs: default branch, language and pull requests. Returns the refs that changed since the last `settle`
+   * or, before the first, since `notice`. Webhooks name `by`, or the owner if `by` is missing, as the person who changed them.
    */
   settle(repository: Repository, by?: Account): Promise<readonly RefChange[]>
   /**
@@ -239,7 +239,7 @@ const openPullRequests = (state: State, repositoryId: number): readonly PullRequ
 
 type About = Pick<Repository, 'defaultBranch' | 'defaultTip' | 'language'>
 
-/** Reads default branch and language from git. If HEAD names a missing branch, HEAD is set to an existing branch, if there is any. */
+/** Reads default branch and language from git. If HEAD is detached or names a missing branch, HEAD is set to an existing branch, if there is any. */
 async function describe(at: Bare, branches: ReadonlyMap<string, string>, known?: Repository): Promise<About> {
   const head = await at.headBranch()
   const defaultBranch = defaultOf(head, branches)

@@ -1,4 +1,4 @@
-/** The REST API's routes `/repos/{owner}/{repo}`: repositories, branches, commits and permissions. */
+/** The REST API's routes for one repository: the repository itself, its branches and refs, and people's permissions in it. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'

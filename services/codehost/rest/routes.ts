@@ -1,4 +1,4 @@
-/** The REST API: all routes of GitHub's REST API that the product uses. */
+/** The REST API: the routes of GitHub's REST API that the product uses. Those that end OAuth tokens and grants are in `oauth.ts`. */
 import { Router } from '@koa/router'
 import type { Host } from '../host.ts'
 import { issueCommentRoutes, issueRoutes } from './issues.ts'

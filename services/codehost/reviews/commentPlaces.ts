@@ -91,7 +91,7 @@ async function remembered<Value>(
   if (known) return known
   const reading = read()
   kept.set(key, reading)
-  // A diff that could not be read is not cached, so that the next request reads it again.
+  // A reading that failed with an error is not cached, so that the next request repeats it.
   reading.catch(() => kept.delete(key))
   return reading
 }
@@ -132,7 +132,7 @@ export function readChanges(text: string): readonly Change[] {
   )
 }
 
-/** The number that a line has after the changes; `undefined` when the line was replaced. */
+/** The number that a line has after the changes; `undefined` when the line was replaced or deleted. */
 export function lineAfter(changes: readonly Change[], line: number): number | undefined {
   let after = line
   for (const { oldStart, oldCount, newCount } of changes) {

@@ -15,7 +15,7 @@ export interface Account {
   readonly login: string
   readonly name: string
   readonly email: string
-  /** The limits of the account's token; missing when the account does not use a token of an App. */
+  /** The limits of the account's token; missing when its token has none. */
   readonly reach?: Reach
 }
 

@@ -41,7 +41,10 @@ const codeHostFile: StateFile<State> = {
 
 export const openStore = (dataDir: string): Promise<Store> => openStateFile(dataDir, codeHostFile)
 
-/** Opens a state file in `dataDir`. Throws DamagedData or NewerData without changing the file. */
+/**
+ * Opens a state file in `dataDir`. Throws, without changing the file, when it cannot be read, is damaged (DamagedData) or has a newer version
+ * (NewerData).
+ */
 export async function openStateFile<Kept extends { readonly version: number }>(
   dataDir: string,
   file: StateFile<Kept>,

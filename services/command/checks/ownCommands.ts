@@ -25,7 +25,7 @@ const withinMs = 8_000
 
 /**
  * Whether a message that would otherwise be refused begins with the name of a command of the repository or the person. Runners are asked only if the
- * person has no such command.
+ * person has no such command; if none answers, the result is `false`.
  */
 export async function isOwnCommand(
   { rpc, documents }: Services,

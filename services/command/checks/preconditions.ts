@@ -17,7 +17,10 @@ import type { CommandServices } from '../services.ts'
 type Knowing = Pick<CommandServices, 'agents' | 'commands'>
 type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
 
-/** Throws `agent_unavailable` when no connected runner can run the agent, neither with the server's key nor with the key of the person or project. */
+/**
+ * Throws `agent_unavailable` when runners are connected, but none can run the agent, neither with the server's key nor with the key of the person or
+ * project.
+ */
 export async function requireAgent(
   name: AgentName,
   by: Paying,
@@ -106,7 +109,10 @@ interface Host {
   readonly codeHost: Pick<CodeHost, 'branch' | 'branches'>
 }
 
-/** Whether the repository lacks the branch, according to the code host. `false` also when the code host does not answer within two seconds. */
+/**
+ * Whether the repository lacks the branch, according to the code host. `false` also when the code host refuses, or does not answer within two
+ * seconds.
+ */
 export async function isWithout(
   project: OfProject,
   { branch, ownerId }: Pick<NewTask, 'branch' | 'ownerId'>,
@@ -123,7 +129,10 @@ export async function isWithout(
   return withinOr(hostTimeoutMs, ask().catch(unlessDefect), false)
 }
 
-/** Ignores refusals of the code host, because the run will be refused too and will report the reason. Rethrows all other errors. */
+/**
+ * Ignores faults of the code host and a missing access to it, because the run will meet them too and will report the reason. Rethrows all other
+ * errors.
+ */
 function unlessDefect(thrown: unknown): false {
   if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
   return false

@@ -145,8 +145,8 @@ const page = 200
 const maxPages = 5
 
 /**
- * Whether another task of any person, in the same repository, works on the branch or starts from it. Tasks whose pull request was merged or closed do
- * not count. A branch that a thousand tasks or more name counts as used.
+ * Whether another task of any person, in the same repository, works on the branch or starts from it. A task whose pull request was merged or closed
+ * counts only while it runs or has unpublished work. A branch that a thousand tasks or more name counts as used.
  */
 async function isUsedByOthers(
   documents: Pick<Documents, 'find' | 'getMany'>,

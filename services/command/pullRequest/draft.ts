@@ -6,7 +6,10 @@ import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import { executeOnTask, type CommandServices } from '../services.ts'
 
-/** Records who requested the change, changes the pull request at the code host, and records its new state. Throws Fault and CodeHostFault. */
+/**
+ * Records who requested the change, changes the pull request at the code host, and records its new state if it can be read. Throws Fault and
+ * CodeHostFault.
+ */
 export async function setDraft(
   services: CommandServices,
   taskId: string,

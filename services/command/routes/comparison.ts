@@ -93,10 +93,7 @@ async function deletedOf(
   return missing.filter((_, index) => states[index]?.state.kind === 'deleted')
 }
 
-/**
- * The original of the task's comparison: the task itself, unless it is an alternative. If an original was deleted, its alternatives are no longer
- * compared with anything.
- */
+/** The original of the task's comparison: the task itself, unless it is an alternative whose original still exists. */
 async function originalOf({ commands }: CommandServices, taskId: string): Promise<LiveTask> {
   const { state: request } = await commands.load(task, taskStream(taskId))
   if (request.kind !== 'task') throw new Fault('not_found', 'There is no such task.')

@@ -119,7 +119,7 @@ const hasHeader = (server?: McpServer) => server?.kind === 'remote' && server.au
 const signInUrl = (server?: McpServer) =>
   server?.kind === 'remote' && server.auth.kind === 'oauth' ? server.url : undefined
 
-/** Refuses an unknown id, and refuses to send the stored value of a header to another origin than before. */
+/** Refuses an unknown id, and a header without a value unless its stored value goes to the same origin as before. */
 function refuseUnknown(input: McpServerInput, index: number, before: readonly McpServer[]): void {
   const old = before.find(({ id }) => id === input.id)
   if (input.id !== undefined && old === undefined)

@@ -1,4 +1,4 @@
-/** All routes of the API that change something. */
+/** All routes of the command service. */
 import { agentKeyRoutes } from './agentKeys.ts'
 import { authRoutes } from './auth.ts'
 import { chatRoutes } from './chat.ts'

@@ -1,4 +1,4 @@
-/** The route that undoes a turn. */
+/** The route that undoes a turn, a command or an earlier undo. */
 import { v5 as uuidv5 } from 'uuid'
 import { undoTurn } from '#domain/api/fork.schema.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

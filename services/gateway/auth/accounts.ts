@@ -28,7 +28,7 @@ export interface ProvenAccount {
 export interface Accounts {
   /**
    * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted meanwhile, and `AccountNotAllowed` when
-   * the account may not sign in. Refusals are recorded in the audit log, and no tokens are stored for them.
+   * the account may not sign in. Both are recorded in the audit log, and no tokens are stored then.
    */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
   /**
@@ -154,8 +154,7 @@ async function keepOfConnected(
   { userId, tokens, command, wasTold }: Connected,
 ): Promise<void> {
   await access.keep(userId, tokens)
-  // Records the connection once more: an existing connection has new tokens, and a connection that was ended before its tokens were stored is
-  // restored.
+  // Records the connection once more if it existed before, because it has new tokens, or if it was ended before its tokens were stored.
   const { position } = await commands.execute(
     user,
     userStream(userId),

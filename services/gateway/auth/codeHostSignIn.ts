@@ -242,7 +242,7 @@ async function refuse(
 function fail({ services }: SignInFlow, context: Context, fault: unknown, what: 'sign-in' | 'link'): void {
   const value = fault instanceof SignInFailed ? fault.value : 'server'
   services.logger.warn({ err: fault, value }, `${what} failed`)
-  // A deleted user has no settings page.
+  // Somebody whose account or session is gone cannot open the settings.
   const toSettings = what === 'link' && value !== 'user_not_found'
   context.redirect(toSettings ? `${settings}&error=${value}` : `/auth/callback?error=${value}`)
 }

@@ -1,4 +1,7 @@
-/** The signed cookie of an OAuth flow: the values that the code host's answer must match and, if an account is being connected, the person. */
+/**
+ * The signed cookies of a sign-in. One has the values that the code host's answer must match and, if an account is being connected, the person. The
+ * other has the name of a refused account.
+ */
 import { z } from 'zod'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Linking } from './linkTickets.ts'

@@ -38,7 +38,7 @@ export async function signedInWith(
 
 /**
  * Reads the bearer token and sets `state.identity` to the token's session, or to `null`. Throws `not_allowed` for a person who was removed from the
- * list of people who may sign in.
+ * list of people who may sign in, and `sign_in_required` or `code_host_unavailable` when that cannot be checked.
  */
 export function authenticate({
   sessions,

@@ -43,8 +43,8 @@ export const securityHeaders = (
 }
 
 /**
- * Keeps one value of each forwarded header: the value that the outermost of our `proxies` appended. A client can forge the values before it. Never
- * keeps a forwarded host.
+ * Keeps one value of each forwarded header: the value that the outermost of our `proxies` appended; without proxies, none. A client can forge the
+ * values before it. Never keeps a forwarded host.
  */
 export function trustProxies(proxies: number): Middleware {
   return (context, next) => {

@@ -11,7 +11,7 @@ import { brotliDecompress, gunzip } from 'node:zlib'
 import type { Middleware } from 'koa'
 
 const yearSeconds = 31_536_000
-/** The compressed forms in which the build writes each file, the smallest first, with the endings of their names. */
+/** The compressed forms that the build writes beside files that become smaller, the smallest form first, with the endings of their names. */
 const packings = [
   { name: 'br', ending: '.br', unpack: promisify(brotliDecompress) },
   { name: 'gzip', ending: '.gz', unpack: promisify(gunzip) },

@@ -45,7 +45,7 @@ function showImage({
         mediaType.startsWith('application/') ? 'attachment' : 'inline',
       ),
       'accept-ranges': 'bytes',
-      // If the file is opened by itself, these headers prevent a browser from running anything in it.
+      // If the file is opened by itself, the next two headers prevent a browser from running anything in it.
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',

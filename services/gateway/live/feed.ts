@@ -397,7 +397,7 @@ async function join(
   }
 }
 
-/** Sends the missed messages, then the messages that were held back, or nothing at all when there are too many. */
+/** Sends the missed messages, then the messages that were held back, or nothing at all when there are too many or an event cannot be read. */
 async function replay(
   feed: FeedState,
   joining: {

@@ -40,7 +40,10 @@ export interface ListChanges {
   of(stored: StoredEvent, taskId: string): ListChange | null
 }
 
-/** Counts tool calls per turn. Only the first calls of a turn change the progress, because a sandbox can call tools without end. */
+/**
+ * Counts tool calls per turn. Only the first calls of a turn change the shown progress. The others are ignored, because a sandbox can call tools
+ * without end.
+ */
 export function listChanges(): ListChanges {
   const counted = new LRUCache<string, { readonly executionId: string; readonly count: number }>({
     max: countedTasks,

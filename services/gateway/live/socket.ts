@@ -46,7 +46,7 @@ const Handshake = z.object({ token: z.string(), knowsWords: z.boolean().default(
  * reconnects.
  */
 const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
-/** While more packets than this wait, pieces of text that are not recorded yet are dropped, because later pieces contain their text too. */
+/** While this many packets or more wait, pieces of text that are not recorded yet are dropped, because later pieces contain their text too. */
 const waitingWithWords = 100
 /** How often connected people are checked against the list of people who may sign in. */
 const checkIntervalMs = 30_000
@@ -125,7 +125,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
 /** For each socket, the function that closes its shells. */
 type Shells = WeakMap<LiveSocket, () => void>
 
-/** Closes the sockets of people who may no longer sign in, and the shells of these sockets. */
+/** Closes the sockets and shells of people who may no longer sign in, or for whom this cannot be checked any more. */
 async function checkAll(
   io: LiveServer,
   shells: Shells,

@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream'
 import { CannotStart } from '#platform/childProcess.ts'
 import type { RunningSandbox } from '#platform/ports/sandboxPorts.ts'
 
-/** Thrown when an app did not answer a request. The message is a sentence for the person. */
+/** Thrown when an app cannot be asked, or gives no usable answer. The message is a sentence for the person. */
 export class AppFault extends Error {
   override readonly name = 'AppFault'
   readonly status: 502 | 503 | 504

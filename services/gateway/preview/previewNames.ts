@@ -1,7 +1,7 @@
 /**
  * The host names of previews. Each port of a task has a name of its own, so that browsers keep its pages, cookies and storage apart from the product
- * and from all other previews. If the product is at a loopback address, the name is below `localhost`, since ports of one host name would share
- * cookies.
+ * and from all other previews. For a product at a loopback address, the names are below `localhost` unless the operator has set another host name,
+ * since ports of one host name would share cookies.
  */
 import { isLoopback } from '#platform/config/checks.ts'
 

@@ -27,8 +27,8 @@ export interface PreviewPasses {
   /** The pass for this place, if one of the cookies holds it. */
   read(cookies: readonly string[], place: PreviewPlace): Promise<PreviewPass | undefined>
   /**
-   * The sandbox that the pass is for. Throws a `Fault` when the person has signed out, when they may no longer see the task or use this server, and
-   * when the sandbox has ended.
+   * The sandbox that the pass is for. Throws a `Fault` when the person has signed out, when they may no longer see the task or use this server or
+   * this cannot be checked, and when the sandbox has ended.
    */
   admit(pass: PreviewPass): Promise<RunningSandbox>
 }

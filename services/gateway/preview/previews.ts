@@ -107,7 +107,10 @@ function divert<Rest extends unknown[]>(
   })
 }
 
-/** Ends the open connections of people who may no longer see the preview. Read models that are behind deny nobody access. */
+/**
+ * Ends the open connections of people who may no longer see the preview, or for whom this cannot be checked any more. Read models that are behind
+ * deny nobody access.
+ */
 function checkOpen({ open, passes }: Serving): void {
   for (const { pass, end } of open)
     passes.admit(pass).catch((fault: unknown) => {

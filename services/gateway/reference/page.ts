@@ -156,7 +156,7 @@ function markedUp(text: string): readonly Html[] {
 
 type Schema = z.core.JSONSchema.JSONSchema
 
-/** The schema of a member. JSON Schema also allows `true`, `false` or a list here; our schemas have none of these, so they become `{}`. */
+/** The schema of a member. JSON Schema also allows `true`, `false` or a list here; these become `{}`, but our schemas have none of them. */
 const schemaOf = (member: Schema['items']): Schema =>
   typeof member === 'object' && !Array.isArray(member) ? member : {}
 

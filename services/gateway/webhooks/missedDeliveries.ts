@@ -26,7 +26,10 @@ const rememberedMs = 3 * 86_400_000
 const maxPages = 100
 const Guid = z.uuid()
 
-/** Looks for missed deliveries at once and every ten minutes, until it is stopped. `hasHook` says whether the code host sends deliveries at all. */
+/**
+ * Looks for missed deliveries at once and every ten minutes, after a fault sooner, until it is stopped. `hasHook` says whether the code host sends
+ * deliveries at all.
+ */
 export const startMissedDeliveries = (
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,

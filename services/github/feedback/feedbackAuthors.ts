@@ -14,7 +14,7 @@ import type { Reader, Reading } from './feedbackReading.ts'
 
 /**
  * The permission of an account in a repository; `null` if the code host does not reveal it to this token. Throws `CodeHostFault` if asking again may
- * succeed. `about` is for the log.
+ * succeed, or if the token is refused. `about` is for the log.
  */
 export async function rightAtHost(
   { codeHost, logger }: { readonly codeHost: Pick<CodeHost, 'repositoryRight'>; readonly logger: Logger },

@@ -46,7 +46,7 @@ const failingMs = { first: 60_000, longest: 3_600_000 }
 /** After a start, threads that an earlier process left open are resolved, but only those of the newest `max` answers of the last `withinMs`. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
-/** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */
+/** Writes replies when they are due, and every `intervalMs` those that had to wait, until it is stopped. */
 export function startReplyWriter(engines: ReplyEngines, intervalMs: number): Promise<RunningWork> {
   const answering: Answering = {
     ...engines,
@@ -267,7 +267,7 @@ async function resolveWhereWanted(
   }
 }
 
-/** Resolves the threads if the project wants that. Throws CodeHostFault. */
+/** Resolves the threads if the project wants that and the reply names a commit. Throws CodeHostFault. */
 async function resolve(
   answering: ReplyEngines,
   feedback: FeedbackDocument,

@@ -159,7 +159,7 @@ interface ReadIssue {
   readonly isUnsure: boolean
 }
 
-/** Reads the text, comments and events of an issue. Returns `null` when nobody requests the issue. */
+/** Reads the text, comments and events of an issue. Returns `null` for a closed issue or a pull request, and when nobody requests the issue. */
 async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
   const { codeHost } = deps
   const { issues, token, repository, slug } = of

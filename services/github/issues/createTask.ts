@@ -45,7 +45,7 @@ export async function taskExists(
   return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
 }
 
-/** Thrown when the rule of the project was switched off after the issue was accepted. */
+/** Thrown when the rule of the project was switched off, or the project deleted, after the issue was accepted. */
 class Unwanted extends Error {}
 
 async function isWanted(

@@ -27,7 +27,10 @@ export interface Memory {
   readonly checkedAt: LRUCache<string, number>
   /** Issues, by id, that were passed over because the accounts of the people who requested them could not be checked. */
   readonly unasked: Map<string, Unasked>
-  /** The ids of issues that were accepted because of a mention, and were read again for their label after mentions were switched off. */
+  /**
+   * The ids of issues that were read again while they waited. An issue that was accepted because of a mention, before mentions were switched off, is
+   * read again only once.
+   */
   readonly reconsidered: Set<string>
   /** Whether the project's owner had too many tasks at the last check. */
   isFull: boolean

@@ -64,7 +64,7 @@ interface Other {
   readonly isFirst: boolean
 }
 
-/** The other projects of a repository, the oldest first. */
+/** The other projects of a repository, the oldest first. Finds them among the repository's `maxOfRepository` oldest projects. */
 async function othersOf(
   deps: Pick<OwnerDeps, 'commands' | 'documents'>,
   { id, githubRepoId }: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
@@ -86,7 +86,7 @@ async function othersOf(
 
 /**
  * Whether an issue belongs to another project of the same repository: one that made a task of it, one that accepted it, or an older one with a rule.
- * Without a task, a project counts only while its owner may push: otherwise it could keep issues from the repository's team.
+ * Without a task, a project counts only while it is active and its owner may push: otherwise it could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)

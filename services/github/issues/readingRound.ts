@@ -26,7 +26,7 @@ export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
 
 interface RoundOptions {
   readonly isStopped: () => boolean
-  /** The time between two checks of an issue that waits, in ms. */
+  /** The least time between two checks of a waiting issue, in ms. Issues that wait for room are checked as soon as there is room. */
   readonly passingMs: number
 }
 
@@ -40,13 +40,13 @@ const maxFailures = 5
  */
 const freshMs = 3_000
 
-/** Starts a round that reads the issues of all projects, one project after the other. */
+/** Starts a round. Its `read` reads the issues of one project; the caller decides which projects are read. */
 export function round(
   deps: RoundDeps,
   known: Memories,
   { isStopped, passingMs }: RoundOptions,
 ): Round<{ readonly id: string }> {
-  /** The holders whose rate limit is used up. Their access is not used for the rest of the round. */
+  /** The holders whose rate limit is used up. No project is read with their access for the rest of the round. */
   const resting = new Set<string>()
   let unavailable = 0
   const isOver = () => isStopped() || unavailable >= maxUnavailable
@@ -77,8 +77,8 @@ const isExpected = (fault: unknown): boolean =>
   (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
 
 /**
- * Records on the project why its issues cannot be read: at once for a lasting fault, after several failures for a temporary one. A used-up rate limit
- * is not recorded, since it resets by itself.
+ * Records on the project why its issues cannot be read, if the cause is the code host or the owner's access: at once for a lasting fault, after
+ * several failures for a temporary one. A used-up rate limit is not recorded, since it resets by itself.
  */
 async function noteUnread(
   { commands, logger }: RoundDeps,
@@ -257,7 +257,8 @@ const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>
   JSON.stringify([updatedAt, labels, comments])
 
 /**
- * Whether the last change is so old that a later change would have a later `updatedAt`. Times of the code host are in seconds, and clocks may differ.
+ * Whether the last change is so old that a later change would have a later `updatedAt`, which is in seconds. A time that is equally far in the future
+ * counts as old too, since the clocks then differ too much to tell.
  */
 function isPast({ updatedAt }: HostIssue, now: Date): boolean {
   const age = now.getTime() - Date.parse(updatedAt)

@@ -1,4 +1,7 @@
-/** What people who request a task for an issue may do in the repository and on this server. Looked up for each decision, never cached. */
+/**
+ * What people who request a task for an issue may do in the repository and on this server. The permission in the repository is never cached; whether
+ * a person may use this server may be known from minutes ago.
+ */
 import { mayWrite, type IssueRequest, type JudgedRequest } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { Engines } from '#platform/compose.ts'

@@ -1,7 +1,7 @@
 /**
  * Writes one comment about a task and keeps it up to date: on the issue that the task was made from or else, while the agent works on feedback, on
- * the task's pull request. The App writes it, or the task's owner if there is no App. A marker in the comment prevents a second comment after a
- * crash.
+ * the task's pull request. The App writes it if it may comment in the repository, otherwise the task's owner. A marker in the comment prevents a
+ * second comment after a crash.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -40,7 +40,7 @@ const gatherMs = { state: 2_000, todos: 15_000 }
 /** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
-/** Writes due comments at once, and retries postponed ones every `intervalMs`, until it is stopped. */
+/** Writes comments a moment after the events that concern them, and retries postponed ones every `intervalMs`, until it is stopped. */
 export function startTaskComments(engines: TaskCommentEngines, intervalMs: number): Promise<RunningWork> {
   const deps: TaskCommentDeps = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
@@ -92,7 +92,7 @@ async function settleOne(deps: TaskCommentDeps, document: TaskCommentDocument): 
   }
 }
 
-/** The outcome of writing the comment; `null` if it must be tried again later. Throws only unexpected faults. */
+/** The outcome of writing the comment; `null` if it must be tried again later. Throws neither `Fault` nor `CodeHostFault`. */
 async function outcomeOf(
   deps: TaskCommentDeps,
   document: TaskCommentDocument,

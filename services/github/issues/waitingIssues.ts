@@ -99,8 +99,8 @@ export async function readWaiting(
 }
 
 /**
- * Issues that were accepted because of a mention that is no longer wanted. They are read once more, since a label that requests them may have been
- * set before the time from which changed issues are read.
+ * Issues that were accepted because of a mention, and made no task because mentions were switched off. They are read once more, since a label that
+ * requests them may have been set before the time from which changed issues are read.
  */
 function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
   const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passedOver.has(id)

@@ -1,6 +1,6 @@
 /**
- * Follows pull requests at the code host. Webhooks and elapsed time only hint at pull requests that may have changed; facts come only from reading
- * the pull requests. So the order of hints does not matter, and a thousand hints cause one reading.
+ * Follows pull requests at the code host. Webhooks, publications by tasks, open clients and elapsed time only hint at pull requests that may have
+ * changed; facts come only from reading the pull requests. So the order of hints does not matter, and many hints cause few readings.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
@@ -32,11 +32,11 @@ export type FollowerEngines = ReactorEngines &
 export interface FollowerTimes {
   /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number
-  /** The time between two readings of a pull request while its task is open in a client, or while its owner has a client open. */
+  /** The least time between two readings of a pull request because its task is open in a client, or because its owner has a client open. */
   readonly lookedAtMs: number
-  /** The time between two readings of a pull request that nobody looks at. */
+  /** The time after which all followed pull requests are read again. */
   readonly pollIntervalMs: number
-  /** The time between two requests with one access. Hints that arrive in between share the second request. */
+  /** How long an access rests after pull requests were read with it. Hints that arrive meanwhile share the next reading. */
   readonly restMs: number
 }
 
@@ -59,7 +59,7 @@ interface Rest {
   readonly until: number
   /** The number of failures in a row. */
   readonly failures: number
-  /** Whether the access itself was refused. No request with it is queued before `until`. */
+  /** Whether the access itself was refused. Hints queue no request with it before `until`. */
   readonly isRefused: boolean
 }
 
@@ -67,7 +67,7 @@ interface Follower {
   readonly engines: FollowerEngines
   readonly times: FollowerTimes
   readonly queue: ReadQueue
-  /** By holder, the accesses with which nothing is read for now. */
+  /** By holder of an access: until when nothing is read with it. The time may be over. */
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>
@@ -300,8 +300,8 @@ const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 
 /**
- * Reads the feedback on the pull requests in `found`, and queues a pull request again if more feedback is expected on it. A pull request whose
- * feedback cannot be read does not stop the others. Throws faults that concern all pull requests.
+ * Reads the feedback on the pull requests in `found`, and queues a pull request again if more feedback is expected or could not be read for now. A
+ * pull request whose feedback cannot be read does not stop the others. Throws faults that concern all pull requests.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
   for (const { request, reading } of found) {

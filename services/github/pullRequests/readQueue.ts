@@ -29,7 +29,7 @@ export interface ReadQueue {
    * repository. All of them count as being read until `done` is called.
    */
   take(holder: string, max: number): readonly ReadRequest[]
-  /** Marks these pull requests as read. */
+  /** Marks these pull requests as read. Those that were added meanwhile wait again, if there is room. */
   done(taken: readonly ReadRequest[]): void
   /** Whether nothing waits and nothing is being read. */
   isEmpty(): boolean
@@ -43,7 +43,7 @@ interface State {
   readonly reading: Map<string, { again: ReadRequest | null }>
 }
 
-/** Makes a queue for at most `max` pull requests. */
+/** Makes a queue in which at most `max` pull requests wait. */
 export function readQueue(max: number): ReadQueue {
   const state: State = { max, waiting: new Map(), reading: new Map() }
   return {

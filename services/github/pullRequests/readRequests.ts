@@ -1,4 +1,4 @@
-/** Finds the pull requests to read: those that a hint names, those of people who have the client open, and all that may still change. */
+/** Finds the pull requests to read: those that a hint names, those that people with open clients may look at, and all that may still change. */
 import { taskStream } from '#domain/kernel/streams.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRequests.ts'
@@ -18,7 +18,7 @@ const page = 200
 const newestTasks = 50
 /** The most tasks with the same pull request that are read: several people may each have one. */
 const tasksOfOne = 20
-/** A closed pull request is followed for this time, in case it is reopened; after that, only webhooks report a reopening. */
+/** How long after its last change a closed pull request is polled, in case it is reopened. Later, only webhooks and open clients cause readings. */
 const closedFollowedMs = 14 * 24 * 3_600_000
 
 /** The requests for a pull request that a hint names: one for each task that has this pull request. */

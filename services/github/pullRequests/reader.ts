@@ -38,7 +38,7 @@ export interface Found {
   readonly reading: Extract<PullRequestReading, { kind: 'read' }>
 }
 
-/** Reads pull requests that share one access, with a single request to the code host. Throws only faults that do not come from the code host. */
+/** Reads pull requests that share one access, all in one request to the code host. Never throws `CodeHostFault`. */
 export async function readAll(deps: ReaderDeps, requests: readonly ReadRequest[]): Promise<ReadOutcome> {
   const [first] = requests
   if (!first) return { kind: 'read', found: [], unseen: [] }

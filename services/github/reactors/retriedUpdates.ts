@@ -34,7 +34,7 @@ const foldTimeoutMs = 5_000
 /** How many of a person's newest tasks are searched for failed updates. */
 const newestTasks = 200
 
-/** The outcome for a person; `refused`: the code host does not accept their token. */
+/** The outcome for a person; `refused`: they have no token, or the code host does not accept it. */
 type Outcome = 'done' | 'later' | 'refused'
 
 /** Retries updates until it is stopped. A person who connects while no process runs this has to retry in the task. */

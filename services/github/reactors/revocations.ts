@@ -58,7 +58,7 @@ export async function startRevocations(
   }
 }
 
-/** The user whose grant a delivery reports as revoked. */
+/** The user whose grant a delivery reports as revoked; `null` when it reports none, or when the account belongs to nobody or cannot be read. */
 async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<string | null> {
   const delivery = await openDelivery(engines, stored)
   const { event, action } = delivery?.data ?? {}
@@ -75,7 +75,7 @@ async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<s
   }
 }
 
-/** Checks the person's token; `later` when the code host cannot answer for now. */
+/** Checks the person's token, and ends the connection if the code host refuses it. `later` after a fault that may pass. */
 async function lookAt(
   { commands, access, logger }: RevocationEngines,
   userId: string,

@@ -1,4 +1,4 @@
-/** Runs rounds that write due texts, such as comments and replies, at the code host: at once after an event, and from time to time. */
+/** Runs rounds that write due texts, such as comments and replies, at the code host: soon after an event, and from time to time. */
 import { LRUCache } from 'lru-cache'
 import { rounds } from '#platform/async/rounds.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'

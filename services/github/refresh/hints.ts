@@ -1,4 +1,4 @@
-/** Collects hints of the code host, by id, until the readings that they cause are due. Times are in ms. */
+/** Collects hints that something may have changed, by id, until the readings that they cause are due. Times are in ms. */
 import { rounds } from '#platform/async/rounds.ts'
 
 /** How soon a hint causes a reading: `soon`, or only `now and then` for hints that come often or may be false. */
@@ -9,7 +9,7 @@ export interface Hints {
   add(id: string, hint: Hint, now: number): void
   /** Removes and returns the ids that are due; they count as read now. */
   take(now: number): readonly string[]
-  /** Puts back an id whose reading failed: the id is due again after the usual interval. Returns `false` if there is no room. */
+  /** Puts back an id that was not read: it is due again after `minIntervalMs`. Returns `false` if there is no room. */
   keep(id: string, now: number): boolean
   size(): number
   /** When the next id is due; `undefined` when none waits. */
@@ -19,7 +19,7 @@ export interface Hints {
 export interface HintTimes {
   /** The time between a hint and the reading that it causes, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
-  /** The least time between two readings of an id that are caused by `now and then` hints. */
+  /** The least time between two readings of an id that are caused by `now and then` hints, and the pause after a failed reading. */
   readonly minIntervalMs: number
 }
 

@@ -37,6 +37,7 @@ export interface ReadingTimes {
   readonly burstPauseMs: number
   /**
    * The least time between two readings of all projects that are caused by hints, and between two readings of a repository that has frequent hints.
+   * It is also the first pause after a failed reading.
    */
   readonly minIntervalMs: number
 }
@@ -97,7 +98,7 @@ interface Running<Project extends OrderedDocument> {
   stoppedAt: PageStart
   /** Counts the hints that concern all projects. A reading of all projects that begins after such a hint begins with the first project. */
   hintedAll: number
-  /** The position of the last heard hint. The read models must have reached it before a hint is followed. */
+  /** The position up to which the log was searched for hints. Before hints are followed, the read models get `foldTimeoutMs` to reach it. */
   heard: Position | null
   isStopped: boolean
 }
@@ -159,7 +160,7 @@ function logFault<Project extends OrderedDocument>(
   engines.logger.error({ err: fault }, of.failed)
 }
 
-/** When the next reading is due, because of a hint or of an earlier failure. */
+/** When the next reading is due, because of a hint or because a project has to be read again; `Infinity` when none is due. */
 const nextDueAt = <Project extends OrderedDocument>({ hinted, again }: Running<Project>): number =>
   Math.min(...[hinted, again].map((one) => one.dueAt() ?? Number.POSITIVE_INFINITY))
 
@@ -187,7 +188,7 @@ async function note<Project extends OrderedDocument>(
 const beginRound = <Project extends OrderedDocument>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
-/** Reads hinted projects. A fault at one project does not stop the others; several in a row end the round. */
+/** Reads hinted projects, and those to be read again. A fault at one project does not stop the others; `maxFaults` in a row end the round. */
 async function readHinted<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
   const round = beginRound(running)
@@ -238,7 +239,8 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
 }
 
 /**
- * Reads one project. `laterMs` is the pause before a second try after a temporary failure; `null`: the next reading of all projects is early enough.
+ * Reads one project. `laterMs` is the pause before a second try after a temporary failure; `null`: no pause is set, since the next reading of all
+ * projects is early enough.
  */
 async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,

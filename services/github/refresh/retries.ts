@@ -1,14 +1,14 @@
-/** Ids to be read again after a pause. The pause doubles with each failure in a row. Times are in ms. */
+/** Ids to be read again after a pause, because a reading failed or was not complete. The pause doubles each time in a row. Times are in ms. */
 
 export interface Retries {
   /**
-   * Records a failure. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped, because every id is read at that
-   * interval anyway.
+   * Records that a reading failed or was not complete. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped,
+   * because every id is read at that interval anyway.
    */
   put(id: string, pauseMs: number, now: number): void
   /** Puts back an id that was not tried. It is due after the same pause again, or after `pauseMs` if it had none. */
   keep(id: string, pauseMs: number, now: number): void
-  /** Records a success: the id need not be read again, and its next failure counts as its first. */
+  /** Records a success: the id need not be read again, and its next pause counts as its first. */
   settle(id: string): void
   take(now: number): readonly string[]
   /** When the next id is due; `undefined` when no id waits. */

@@ -16,9 +16,9 @@ export interface AccessControl {
   /** Whether the account's owner may sign in, according to the list and the code host. Throws `CodeHostFault`. */
   allows(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
   /**
-   * Checks that the person still has access. Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be
-   * queried and no longer accepts their token, and `code_host_unavailable` when the code host has not answered for too long. Results are cached for a
-   * while.
+   * Checks that the person still has access. Throws `not_allowed` for a person without access, `sign_in_required` when the code host must be queried
+   * and accepts no token of theirs, and `code_host_unavailable` when it gives no answer and did not confirm the access in the last hour.
+   * Results are cached for a while.
    */
   check(userId: string): Promise<void>
   /** Whether `ADMINS` lists the person, or whether the person owns the token of the single-user mode. */
@@ -88,7 +88,7 @@ export function openAccessControl(
   }
 }
 
-/** Whether the person owns the configured token, judged by their own token. The code host, which may be unavailable, is not asked. */
+/** Whether the person's stored token is the configured one. The code host, which may be unavailable, is not asked whose token it is. */
 async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promise<boolean> {
   if (codeHost.ownToken === undefined) return false
   const token = await access.tokenOf(userId).catch((fault: unknown) => {

@@ -14,7 +14,7 @@ export interface AllowedOrganization {
 }
 
 export interface AllowList {
-  /** Whether anyone with an account at the code host may sign in, and anyone may register with a password. */
+  /** Whether anyone with an account at the code host may sign in, and anyone may register with a password if passwords are switched on. */
   readonly everybody: boolean
   /** Logins in lower case, and ids as `id:1001`. */
   readonly users: readonly string[]

@@ -5,7 +5,10 @@ import type { Leases } from '#platform/ports/leases.ts'
 /** The longest wait for a lease: twice as long as a call to the code host may take. */
 const patienceMs = 30_000
 
-/** Does the work once, and never at the same time as other work of the same `name`. Throws `EngineUnavailable` when it cannot begin in 30 s. */
+/**
+ * Does the work once, and not at the same time as other work of the same `name`, as far as `leases` prevents that. Throws `EngineUnavailable` when
+ * it cannot begin in 30 s.
+ */
 export function alone<T>(leases: Pick<Leases, 'hold'>, name: string, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let begun: Promise<unknown> | undefined

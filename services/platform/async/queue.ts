@@ -28,7 +28,7 @@ export function serializeByKey(): SerializeByKey {
   }
 }
 
-/** Runs at most `atOnce` pieces of work at once, in order. `mayWait` is called with the length of the queue, and throws when it is too long. */
+/** Runs at most `atOnce` pieces of work at once, in order. Before work waits, `mayWait` gets the queue's length, and throws if it is too long. */
 export function limitConcurrency(
   atOnce: number,
   mayWait: (waiting: number) => void = () => undefined,

@@ -26,7 +26,7 @@ export function repeat(work: (signal: AbortSignal) => Promise<number>): { stop()
 export interface Rounds {
   /** Starts a round within this many ms, or earlier if a round is already scheduled. During a round, schedules one more round after it. */
   within(ms: number): void
-  /** Resolves when the running round has ended. */
+  /** Prevents further rounds, and resolves when the running round has ended. */
   stop(): Promise<void>
 }
 

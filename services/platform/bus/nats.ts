@@ -28,7 +28,7 @@ interface NatsBus {
 
 /**
  * The bus on a connection that may be shared; closing the bus leaves the connection open. Messages that are too large for the server, or sent while
- * it was unavailable, are dropped and reported to `onFault`. `namespace` separates products on one server.
+ * it is unavailable or too slow, are dropped and reported to `onFault`. `namespace` separates products on one server.
  */
 export function natsBus(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Bus {
   const { nats, namespace = 'flightdeck', onFault } = options

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 
-/** Thrown when NATS answers but cannot be used. The message says what to fix, and never contains the password. */
+/** Thrown when the address is invalid, or when NATS answers but cannot be used. The message says what to fix, and never contains the password. */
 export class UnusableNats extends Error {
   override readonly name = 'UnusableNats'
 }
@@ -60,9 +60,9 @@ interface Connected extends Server {
 }
 
 /**
- * Opens the connection, waiting for a server that is not reachable yet; `onWaiting` is called once per reason. `url` is
- * `nats://[user:password@]host[:port]` or `tls://...`, or several separated by commas. Throws `UnusableNats` when the address is invalid, the server
- * refuses the credentials, or is older than 2.9.
+ * Opens the connection, waiting for a server that is not reachable yet. `onWaiting` gets a line for each new reason, and when a later outage begins
+ * and ends. `url` is `nats://[user:password@]host[:port]` or `tls://...`, or several separated by commas. Throws `UnusableNats` when the address is
+ * invalid, or when the server refuses the credentials or is older than 2.9.
  */
 export async function openNats(options: {
   url: string

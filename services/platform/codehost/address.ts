@@ -12,7 +12,7 @@ export function nameOf(owner: string, name: string): RepositoryName | undefined 
   return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
 }
 
-/** Checks the name of a repository. Throws CodeHostFault `not_found` for a name that would direct a request to another address. */
+/** Checks the name of a repository. Throws CodeHostFault `not_found` for an invalid name, which could direct a request to another address. */
 export function checkedName({ owner, name }: RepositoryName): RepositoryName {
   const checked = nameOf(owner, name)
   if (!checked) throw new CodeHostFault('not_found', 'There is no repository with this name.')
@@ -56,7 +56,7 @@ function isSameHost(host: Address['host'], server: URL): boolean {
   return sameName && (host.port === undefined || host.port === server.port)
 }
 
-/** Moves `address` to the origin of `serverUrl` when both are on loopback, so that all pages of the host have one origin in the browser. */
+/** Moves `address` to the origin of `serverUrl` when both are on loopback, so that all pages of the code host have one origin for the browser. */
 export function onServer(address: string, serverUrl: string): string {
   if (!URL.canParse(address)) return address
   const url = new URL(address)

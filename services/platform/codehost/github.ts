@@ -330,8 +330,8 @@ function tokensFrom(answer: unknown, clock: Clock): HostTokens {
 }
 
 /**
- * The kind of fault for an OAuth error: used or expired codes and tokens require a new sign-in, and everything else is a mistake in our
- * configuration.
+ * The kind of fault for an OAuth error: used or expired codes and tokens, and a refusal by the person, require a new sign-in. Everything else is a
+ * mistake in our configuration.
  */
 const tokenFault = (error: string): CodeHostFault['kind'] =>
   ['bad_verification_code', 'bad_refresh_token', 'access_denied'].includes(error) ? 'unauthorized' : 'invalid'

@@ -1,4 +1,7 @@
-/** GraphQL queries for data that REST does not offer, or offers only in many requests. If an answer has both data and errors, the data is used. */
+/**
+ * GraphQL queries for data that REST does not offer, or offers only in many requests. If an answer has both data and errors, the data is used, except
+ * when a rate limit is among the errors.
+ */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

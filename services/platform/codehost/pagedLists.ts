@@ -9,8 +9,8 @@ const maxPages = 10
 const Headers = z.object({ headers: z.object({ link: z.string() }) })
 
 /**
- * Reads the last ten pages of a list that is sorted oldest first; `cut` is true when there are earlier pages. If the host does not say which page is
- * the last, reads from the first page on.
+ * Reads the last ten pages of a list that is sorted oldest first; `cut` is true when there are earlier pages. If the code host does not say which
+ * page is the last, reads from the first page on.
  */
 export async function lastPages<Item>(
   schema: z.ZodType<Item>,

@@ -1,6 +1,6 @@
 /**
- * Requests to the code host. Each has a time limit, and reads are retried once. While the host wants the holder of a token to wait, no request is
- * sent with the holder's tokens. Faults are thrown as `CodeHostFault`.
+ * Requests to the code host. Each has a time limit. A read that fails is retried once, unless it timed out or the host refused it. While the host
+ * wants the holder of a token to wait, no request is sent with the holder's tokens. Faults are thrown as `CodeHostFault`.
  */
 import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
@@ -40,8 +40,8 @@ export interface Requests {
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * The rate limit of the token's holder, as last reported; `undefined` before the first report. While the host asks the holder to wait, `remaining`
-   * is 0.
+   * The rate limit of the token's holder, as last reported. While the host asks the holder to wait, `remaining` is 0. Otherwise `undefined` before
+   * the first report.
    */
   allowance(accessToken: string): Allowance | undefined
   /**
@@ -396,7 +396,7 @@ function refused(
   }
 }
 
-/** The fault for an exhausted limit, or for requests that come too fast, with the time to wait if the host gives it. */
+/** The fault for an exhausted limit, or for requests that come too fast, with the time to wait: a minute if the host gives none. */
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined)
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, defaultWaitMs)

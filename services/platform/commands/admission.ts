@@ -45,7 +45,7 @@ export function admission({ documents, projected, ballast, tasksAtOnce }: Admiss
   return {
     admit: (userId) =>
       new Promise((resolve, reject) => {
-        // The person's next task is admitted only after the read models include this task, so that each task is counted exactly once.
+        // The person's next task is admitted when the read models include this task, or after a timeout, so that each task is counted once.
         void serialized(userId, async () => {
           await requireFree(userId)
           const result = await new Promise<Appended | null>((settle) => resolve(settle))

@@ -16,7 +16,7 @@ export function servicesOf(
   const isNamed = (name: ServiceName) =>
     names.includes(name) || (withCommand.includes(name) && names.includes('command'))
   const services = new Set(serviceNames.filter(isNamed))
-  // With embedded engines, a process that runs all other services is the whole product and needs the local code host, even if its name is not listed.
+  // A process that runs all other services is the whole product, and so needs the local code host, even if its name is not listed.
   if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
   if (codeHost.kind === 'github') services.delete('codehost')
   if (services.size === 0)

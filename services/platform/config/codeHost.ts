@@ -11,7 +11,7 @@ export type CodeHostConfig =
       readonly kind: 'github'
       readonly serverUrl: string
       readonly apiUrl: string
-      /** The configured App; `null` when it is created at `/setup`. */
+      /** The configured App; `null` when it is created at `/setup`, or when `token` replaces it. */
       readonly app: AppRegistration | null
       /** In single-user mode: the token of the only person. It replaces the App. */
       readonly token?: string

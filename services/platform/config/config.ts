@@ -1,4 +1,4 @@
-/** Reads the environment; no other file does. Everything is validated before anything starts. */
+/** The product's configuration, read from the environment. Everything is validated before anything starts. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { engineSockets, proxiesOf, type allowedShortcomings, type toolchainNames } from './values.ts'
@@ -138,7 +138,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     weakerSandbox: values.ALLOW_WEAKER_SANDBOX,
     /** The toolchains of this machine that sandboxes can use although they are outside of the system's folders. */
     toolchains: values.TOOLCHAINS,
-    /** Whether sandboxes may reach addresses of this machine and of private networks that their project lists as numeric addresses. */
+    /** Whether sandboxes, model keys and MCP servers may use `localhost`, and numeric addresses of this machine and of private networks. */
     privateEgress: values.PRIVATE_EGRESS.inNumbers,
     /** The hosts on private networks that projects may list by name. */
     privateHosts: values.PRIVATE_EGRESS.names,
@@ -153,14 +153,14 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     requestsAMinute: values.REQUESTS_PER_MINUTE || null,
     /** The most tasks of one person that run or are queued at once. */
     tasksAtOnce: values.TASKS_AT_ONCE,
-    /** The most agents that are started ahead and wait for a message; 0: none; `null`: as many as memory allows. */
+    /** The most agents of a runner that wait in sandboxes for a message; 0: none; `null`: as many as fit into a quarter of the free memory. */
     warmAgents: values.WARM_AGENTS ?? null,
     seals: {
-      /** The time between seals; `null`: the log is not sealed. */
+      /** The time from one attempt to seal the log to the next; `null`: the log is not sealed. */
       everyMs: values.SEAL_SECONDS * 1_000 || null,
       /** A file outside of the database, to which seals are written. */
       file: resolve(values.SEALS_FILE ?? join(values.DATA_DIR, 'seals.ndjson')),
-      /** A git repository that gets a commit for each seal; `null` for none. */
+      /** A git repository to which seals are pushed as commits; `null` for none. */
       git: values.SEAL_GIT ?? null,
       /** The address of a witness; `null` for none. */
       witness: values.SEAL_WITNESS ?? null,
@@ -202,7 +202,7 @@ function limitsOf(values: Variables) {
     recording: { runBytes: values.RUN_OUTPUT_MB * 1e6, dayBytes: values.DAY_OUTPUT_MB * 1e6 || null },
     /** Limits on disk use, in bytes. */
     disk: {
-      /** The most bytes that mirrors and workspaces of a runner may use. */
+      /** The most bytes that mirrors, workspaces and kept setups of a runner may use. */
       budget: values.WORKSPACE_BUDGET_GB,
       workspace: values.WORKSPACE_GB,
       project: values.PROJECT_DISK_GB,

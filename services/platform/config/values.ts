@@ -22,7 +22,7 @@ export const hostname = z
 export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
 })
-/** A PEM key, whose line breaks may be written as `\\n` in an environment file. */
+/** A PEM key, whose line breaks may be written as `\n` in an environment file. */
 export const pem = z.string().transform((text) => text.replaceAll('\\n', '\n'))
 /** A private key in the format of ssh-keygen. It is fully checked only when it is used. */
 export const sshKey = pem.refine(
@@ -79,7 +79,10 @@ export const unixSocket = z
   .transform((url) => url.slice('unix://'.length))
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sockets of container engines on this machine: the socket that `DOCKER_HOST` names, or else the usual sockets of Docker and Podman. */
+/**
+ * Sockets of container engines on this machine: the socket that `DOCKER_HOST` names, none if it names another address, and without `DOCKER_HOST` the
+ * usual sockets of Docker and Podman.
+ */
 export function engineSockets(env: Environment): readonly string[] {
   const host = env['DOCKER_HOST']
   if (host !== undefined && host !== '')
@@ -166,7 +169,7 @@ export const toolchains = z.string().transform((listed, { addIssue }): Toolchain
 })
 /**
  * The private addresses that sandboxes may reach if their project lists them. `1` allows all addresses that a project lists as numbers, such as
- * `10.0.0.7`. A host name allows a project to list that host by its name.
+ * `10.0.0.7`, or as `localhost`. A host name allows a project to list that host by its name.
  */
 export const privateEgress = z.string().transform((listed, { addIssue }) => {
   const entries = listOf(listed).map((name) => name.replace(/\.$/, ''))

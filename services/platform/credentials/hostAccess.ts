@@ -9,15 +9,15 @@ import { alone } from '../async/alone.ts'
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
   /**
-   * An access token that is valid for at least one more minute. Throws `github_not_connected` when there is no token, or when an expired token can
-   * never be renewed. Throws the host's fault when the token cannot be renewed now.
+   * An access token that does not expire within a minute. Throws `github_not_connected` when there is no token, or when an expired token can
+   * never be renewed. Throws the code host's fault when the token cannot be renewed now.
    */
   tokenOf(userId: string): Promise<string>
   /** Revokes the person's tokens at the code host, and then deletes them here. */
   end(userId: string): Promise<void>
   /**
-   * Checks whether the host still accepts the person's token. If not, runs `record` and then deletes the tokens, unless other tokens were stored in
-   * the meantime. If `record` throws, the tokens stay. Throws CodeHostFault when the host neither accepts nor refuses the token, and
+   * Checks whether the code host still accepts the person's token. If not, runs `record` and then deletes the tokens, unless other tokens were stored
+   * in the meantime. If `record` throws, the tokens stay. Throws CodeHostFault when the code host neither accepts nor refuses the token, and
    * `EngineUnavailable`.
    */
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
@@ -25,7 +25,7 @@ export interface HostAccess {
 
 const secretName = 'code-host'
 const marginMs = 60_000
-/** The host's code for a refresh token that was used, has expired or was revoked. Only this code ends a grant. */
+/** The code host's error for a refresh token that was used, has expired or was revoked. Only this error ends a grant. */
 const usedUp = 'bad_refresh_token'
 
 const scope = (userId: string): string => `user:${userId}`

@@ -70,7 +70,7 @@ export interface GitHubAnswers {
   /** Each person's access through the App, by user id. */
   readonly access: HostAnswers<GitHubAccess>
   readonly installations: HostAnswers<InstallationsOfApp>
-  /** The requests of all people to install the App; `null` when the host does not say. */
+  /** The requests of all people to install the App; `null` when the code host does not say. */
   readonly requests: HostAnswers<{ readonly found: readonly InstallationRequest[] | null }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where the App is installed, and tokens of its installations, limited to one repository and to the permissions that the work needs. Answers of the
- * host are cached for half a minute, or until it reports a change.
+ * Where the App is installed, and tokens of its installations, limited to the permissions that the work needs. The list of installations is cached
+ * for half a minute, or until the code host reports a change.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -33,8 +33,8 @@ export interface Installations {
   /** All installations; empty while the App has no key. Throws CodeHostFault. */
   list(): Promise<readonly Installation[]>
   /**
-   * A token for work on the repository. `fresh` creates a new token, for when a cached token was refused. Throws `app_key_refused` when the host
-   * refuses the App's key, since no person's token may then be used instead, and CodeHostFault when the host gives no answer.
+   * A token for work on this repository only. `fresh` creates a new token, for when a cached token was refused. Throws `app_key_refused` when the
+   * code host refuses the App's key, since no person's token may then be used instead, and CodeHostFault for its other faults.
    */
   tokenFor(
     repository: InstalledRepository,
@@ -46,7 +46,7 @@ export interface Installations {
    * another repository. `fresh` makes a new token and repeats the check, after a cached token was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
-  /** Whether the host refuses the App's key, as last known. If that was long ago, the host is asked. Never throws. */
+  /** Whether the code host refuses the App's key, as last known. If the cached list of installations is too old, it is read again. Never throws. */
   isKeyRefused(): Promise<boolean>
   forget(): void
   close(): void
@@ -167,7 +167,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
 }
 
-/** Whether the host's answer means that the key does not belong to an App, or no longer does. */
+/** Whether the code host's answer means that the key does not belong to an App, or no longer does. */
 const isRefusalOfKey = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && (fault.kind === 'unauthorized' || fault.kind === 'not_found')
 

@@ -86,7 +86,7 @@ const holdersOf = ({ ownerId, projectId }: Paying): readonly KeyHolder[] => [
   { kind: 'project', id: projectId },
 ]
 
-/** How a key is sent. A gateway may read either of two headers, so it gets both. */
+/** How a key is sent. A gateway for Anthropic or Google may read either of two headers, so it gets both. */
 export type KeyUse = 'api_key' | 'subscription' | 'gateway'
 
 export const useOf = ({ kind, baseUrl }: StoredKey): KeyUse =>
@@ -122,7 +122,7 @@ export const leadsInside =
 
 /**
  * Why a project's key may not be sent to an address, in a sentence; `undefined` when it may. An address in this machine or a private network must be
- * numeric and allowed by the operator, as for sandboxes. Names are checked when they are resolved.
+ * numeric or `localhost`, and allowed by the operator, as for sandboxes. Other names are checked when they are resolved.
  */
 export function addressFault(
   baseUrl: string,

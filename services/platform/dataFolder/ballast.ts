@@ -40,7 +40,7 @@ export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }
 
-/** Whether to delete or create the ballast. It is created only if at least twice its size is free. Has no side effects. */
+/** Whether to delete or create the ballast. It is created only if twice its size and `leastFreeBytes` are free. Has no side effects. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
   return state.size > 0 && state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
@@ -73,7 +73,7 @@ export function releaseIfFull(folder: string): void {
 const pollIntervalMs = 500
 const retryIntervalMs = 60_000
 
-/** The ballast of a server that stores nothing on a disk. */
+/** For a process that keeps no ballast: one that stores nothing on a disk, or that runs no service. */
 export const noBallast: Ballast = {
   isFull: () => false,
   ready: async () => undefined,

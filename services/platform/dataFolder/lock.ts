@@ -1,4 +1,4 @@
-/** Creates and locks the data folder, so that only one process at a time uses it. */
+/** Creates and locks the data folder, so that only one Flightdeck at a time runs on it. Some commands of the operator open it without the lock. */
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFile } from '../engines/sqlite.ts'

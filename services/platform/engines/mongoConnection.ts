@@ -1,4 +1,4 @@
-/** MongoDB: the connection that the read store, the blobs and the vault share. */
+/** MongoDB: the connection that the read store, the blobs, the vault, the leases and the recent keys share. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../async/timeLimit.ts'
 import { MongoClient, MongoCompatibilityError, MongoTopologyClosedError } from 'mongodb'

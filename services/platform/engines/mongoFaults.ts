@@ -1,6 +1,6 @@
 /**
- * Classifies faults of MongoDB's driver. The driver's messages and fields may contain documents and addresses, so only known harmless parts are
- * passed on.
+ * Classifies faults of MongoDB's driver. The driver's fields, and its messages about refused operations, may contain documents, so only the other
+ * parts are passed on.
  */
 import {
   MongoBulkWriteError,

@@ -29,8 +29,8 @@ const page = 1_000
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
 /**
- * The log's identity. If the stream that holds the identity is damaged, the identity comes from a copy outside of the log, and `logDamage` describes
- * the damage. Throws `OlderData` like `openLog`.
+ * The log's identity. If the stream that holds the identity is damaged, the identity comes from a copy outside of the log or else is `unknownLog`,
+ * and `logDamage` describes the damage. Throws `OlderData` like `openLog`.
  */
 export async function openKnownLog(
   opening: OpeningLog & KnowsIdentity & { readonly setAside: (fault: UnreadableEvent) => void },
@@ -44,7 +44,7 @@ export async function openKnownLog(
   }
 }
 
-/** The log's identity, even if the stream that holds it is damaged or missing; `undefined` when it is stored nowhere. */
+/** The log's identity as `openKnownLog` finds it, but without writing to the log. `undefined` when the log was not begun and there is no copy. */
 export async function knownIdentity(
   opened: Parameters<typeof identityOf>[0] & KnowsIdentity,
 ): Promise<LogIdentity | undefined> {
@@ -56,8 +56,8 @@ export async function knownIdentity(
 }
 
 /**
- * If `fault` says that the stream with the log's identity is damaged, returns the identity from a copy outside of the log. Throws any other fault
- * again.
+ * If `fault` says that the stream with the log's identity is damaged, returns the identity from a copy outside of the log, or `unknownLog` without a
+ * copy. Throws any other fault again.
  */
 async function knownWithout(
   fault: unknown,

@@ -1,4 +1,4 @@
-/** Streams that cannot be read: how an operator inspects such a stream, and how it is released after its repair. */
+/** Streams that cannot be read: how such a stream is quarantined, how an operator inspects it, and how it is released after its repair. */
 import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/registry.ts'
@@ -124,7 +124,7 @@ function shownOf(record: LogRecord): string {
 }
 
 /**
- * Releases the stream if all of it can be read and is as recorded; the projector then rebuilds its documents. `line` says what was done; `ok` is
+ * Releases the stream if all of it can be read and is as recorded; the projector then rebuilds all read models. `line` says what was done; `ok` is
  * false when nothing changed.
  */
 export async function releaseQuarantined(

@@ -39,7 +39,7 @@ const emptyBatches = 1_000
 /** The stored name of a mark. A log that was restored from a backup begins without marks, since it continues differently from there. */
 export const markName = (mark: string, { logId, epoch }: LogIdentity): string => `${mark}-${logId}-${epoch}`
 
-/** Passes events on until it is stopped. `stop` resolves when no handler is running and the mark is stored. */
+/** Passes events on until it is stopped. `stop` resolves when no handler is running and, if everything is done, the mark is stored. */
 export async function startReactor(
   { eventStore, jobs, logIdentity, logger }: ReactorEngines,
   { marks = [], from, filter, batch = usualBatch, handle, isDone = () => true }: Reaction,

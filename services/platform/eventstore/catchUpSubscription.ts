@@ -15,7 +15,7 @@ export interface Delivering {
   readonly engine: string
   readonly after: Position | null
   /**
-   * Resolves with the next events after `after`, as soon as there are any, or with `null` when the signal was aborted. Is called again after a fault.
+   * Resolves with the next batch after `after`, which may have no events, or with `null` when the signal was aborted. Is called again after a fault.
    */
   readonly next: (after: Position | null, signal: AbortSignal) => Promise<Batch | null>
   readonly handle: HandleEvents

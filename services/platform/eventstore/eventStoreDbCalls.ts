@@ -16,7 +16,7 @@ export type Ask = <T>(attempt: (limitMs: number) => Promise<T>) => Promise<T>
 const attempts = 3
 
 /**
- * Makes a function that sends calls, each in several attempts if the server does not respond. All attempts of a call together take at most `callMs`.
+ * Makes a function that sends calls, each in several attempts if the server does not respond. While it does not, a call takes at most `callMs`.
  * A call fails with `EngineUnavailable`, with `TooLarge`, or, when the server's answer shows a mistake of ours, with the library's own fault.
  */
 export function callsTo(engine: string, callMs: number): Ask {

@@ -1,7 +1,7 @@
 /** Selects the headers of a request or response that a proxy forwards. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Headers that apply to a single connection: those of RFC 9110, 7.6.1, and those of old proxies. */
+/** Headers that apply to a single connection, according to RFC 9110, 7.6.1, or to the older RFC 2616, 13.5.1. */
 const hopByHop = [
   'connection',
   'keep-alive',

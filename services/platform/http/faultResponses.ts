@@ -79,7 +79,7 @@ function faultOf(thrown: unknown): Fault {
   return new Fault('internal')
 }
 
-/** Turns a refusal of the code host into a fault. `field` is the input field that caused the refusal, if there is one. */
+/** Turns a fault of the code host into a fault for the client. `field` is the input field that caused it, if there is one. */
 export const faultOfHost = ({ kind, message, retryAfterMs }: CodeHostFault, field?: string): Fault =>
   new Fault(
     codeOfHost[kind],

@@ -40,7 +40,7 @@ interface RunningWorker extends WorkerParts {
   freed: () => void
 }
 
-/** Runs jobs of the kind, at most `concurrency` at once, until it is stopped. */
+/** Takes jobs of the kind while fewer than `concurrency` run, not counting those that wait, until it is stopped. */
 export function startWorker(
   parts: WorkerParts,
   { kind, concurrency, leaseMs }: { kind: string; concurrency: number; leaseMs: number },

@@ -31,9 +31,9 @@ const formats = [
    CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
-  // The person among whose running jobs the job counts. Empty for a job without a person, and while a running job waits.
+  // The person among whose running jobs the job counts; empty for a job without a person.
   `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
-  // \`served\` (ms since 1970, and never the same twice) is when a person last got a slot.
+  // `served` (ms since 1970, and for one kind never the same twice) is when a person last got a slot.
   `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX leased_jobs ON jobs (kind, due, person) WHERE state = 'leased';
    CREATE TABLE turns (
@@ -71,7 +71,7 @@ function takingStatements(db: Db) {
      ON CONFLICT (id) DO NOTHING`,
     ),
     // Chooses a job of the person with the fewest running jobs; among equals, of the person served longest ago; of that person's jobs, the one that
-    // became due first. Nobody has more than `most` running jobs. Each person costs a few index steps, however many of their jobs wait.
+    // became due first. Nobody who has `most` running jobs gets another. Each person costs a few index steps, however many of their jobs wait.
     next: db.prepare<[string, number, number], [seq: number, person: string]>(
       `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
@@ -266,7 +266,7 @@ async function putJob(queue: Queue, { id, kind, person = '', payload }: Job): Pr
   wakeWorkers(queue, kind)
 }
 
-/** Delivers due jobs of a kind to `handle`, at most `concurrency` at once. */
+/** Delivers due jobs of a kind to `handle` while fewer than `concurrency` run, not counting those that wait. */
 function startWorker(
   queue: Queue,
   kind: string,

@@ -241,8 +241,8 @@ function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
 }
 
 /**
- * Throws for an address without TLS, except a private one in numbers. A browser opens the address of the sign-in page, so it must not be a script
- * either.
+ * Throws for an address without TLS, except `localhost` and private ones in numbers. A browser opens the address of the sign-in page, so it must not
+ * be a script either.
  */
 function refuseInsecure(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -1,4 +1,4 @@
-/** Sign-ins at remote MCP servers. The tokens are only in the vault. One process at a time renews them. */
+/** Sign-ins at remote MCP servers. Their tokens are stored only in the vault, and only one process at a time renews the tokens of a sign-in. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import * as oauth from 'oauth4webapi'
@@ -31,7 +31,7 @@ const SignIn = z.object({
   url: z.string(),
   provider: Provider,
   since: z.string(),
-  /** The tokens; `null` when the authorization server has ended the sign-in. */
+  /** The tokens; `null` when they can no longer be renewed, so that a person has to sign in again. */
   tokens: Tokens.nullable(),
 })
 type SignIn = z.infer<typeof SignIn>
@@ -70,14 +70,14 @@ export interface McpSignIns {
   begun(by: By, query: URLSearchParams): Promise<Begun>
   /** Gets and stores tokens. Throws `mcp_sign_in_failed`, or `not_found` if the owner's key was destroyed. */
   complete(begun: Begun, query: URLSearchParams): Promise<void>
-  /** The states of the owner's sign-ins. Servers without a sign-in are left out. */
+  /** The states of the owner's sign-ins at `servers`. Servers without a sign-in at their present address are left out. */
   shown(owner: string, servers: readonly McpServer[]): Promise<McpSignIn[]>
   /**
-   * The access token, renewed first if it expires within a minute. `refused` is a token that the server no longer accepts; it is not returned again.
-   * Throws `McpFault`.
+   * The access token, renewed first if it expires within a minute or is `refused`, a token that the MCP server no longer accepts. Throws `McpFault`
+   * when a person has to sign in again, and when the authorization server fails.
    */
   token(place: Omit<Place, 'of'>, refused?: string): Promise<string>
-  /** Deletes the tokens, and revokes them if the server supports that. */
+  /** Deletes the stored sign-in, and asks the authorization server to revoke its token. A failed revocation is ignored. */
   end(owner: string, serverId: string): Promise<void>
 }
 
@@ -109,7 +109,7 @@ function renewing(
   const kept = keptIn(vault)
   const running = new Map<string, Promise<string>>()
 
-  /** The stored sign-in. `token` is set if the stored token is still valid and was not refused. Throws when a person has to sign in. */
+  /** The stored sign-in. `token` is set if the access token is valid for another minute and is not `refused`. Throws when a person has to sign in. */
   async function storedSignIn({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
     const signIn = await kept.read(id, serverId)
     if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
@@ -121,9 +121,12 @@ function renewing(
   async function renew(place: Omit<Place, 'of'>, refused?: string): Promise<string> {
     const { id, serverId, name } = place
     const { signIn, tokens, token } = await storedSignIn(place, refused)
-    // Another process renewed the token while this process waited for its turn.
+    // Somebody else renewed the token while this call waited for its turn.
     if (token !== undefined) return token
-    /** Stores the renewed tokens, unless a person signed in or out meanwhile. Signing in and out do not wait for a renewal. */
+    /**
+     * Stores `fresh`, unless a person signed in or out meanwhile, which does not wait for a renewal. After a sign-out, revokes the fresh tokens and
+     * throws.
+     */
     const replace = async (fresh: Tokens | null) => {
       const now = await kept.read(id, serverId)
       if (now?.tokens?.access === tokens.access) await kept.write(id, serverId, { ...signIn, tokens: fresh })
@@ -154,10 +157,10 @@ function renewing(
   }
 }
 
-/** How long to wait for the authorization server: less than the 30 seconds after which the person's own request is cut off. */
+/** How long to wait for a revocation: less than the 30 seconds after which the request of the person who signs out is cut off. */
 const revokeWithinMs = 5_000
 
-/** Revokes the refresh token or, if there is none, the access token. A refusal, or no answer in time, is ignored. */
+/** Revokes the refresh token or, if there is none, the access token. A failure, or no answer in time, is ignored. */
 const revoked = (revoke: OAuth['revoke'], provider: Provider, { refresh, access }: Tokens) =>
   withinOr(
     revokeWithinMs,

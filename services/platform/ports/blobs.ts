@@ -1,6 +1,6 @@
 /**
- * Large data beside the log (images, diffs, session files, bundles). It is encrypted before it is stored, and named by the SHA-256 of the encrypted
- * bytes. Tested by `tests/contracts/blobs.spec.ts`.
+ * Large data beside the log, such as images, files, diffs and git bundles. It is encrypted before it is put here, and named by the SHA-256 of the
+ * encrypted bytes. Tested by `tests/contracts/blobs.spec.ts`.
  */
 export interface Blobs {
   /**
@@ -16,7 +16,7 @@ export interface Blobs {
   remove(hash: string, putBefore?: Date): Promise<void>
   /**
    * The hashes of the blobs that were last put before this time, each once. Uses bounded memory. Blobs that are put or removed during the call may be
-   * missing; blobs of unknown age are included. Faults of unreadable folders are thrown at the end, after all hashes.
+   * missing or repeated; blobs of unknown age are included. The first fault of an unreadable folder is thrown after all hashes.
    */
   list(putBefore: Date): AsyncIterable<string>
   ready(): Promise<void>

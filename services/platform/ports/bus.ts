@@ -1,6 +1,6 @@
 /**
- * Hints between processes. Messages may be lost, so nothing may depend on them: subscribers also read the log. Tested by
- * `tests/contracts/bus.spec.ts`.
+ * Hints between processes. Messages may be lost, so nothing may depend on a single message: events are also read from the log, and states such as
+ * `runner` and `presence` are sent repeatedly. Tested by `tests/contracts/bus.spec.ts`.
  */
 import { z } from 'zod'
 import { AgentState } from '#domain/api/server.schema.ts'
@@ -14,7 +14,7 @@ export const messages = {
     taskId: z.string(),
     executionId: z.string(),
     messageId: z.string(),
-    /** Where the text begins in the message, as an index of UTF-16 code units. */
+    /** Where the text begins in the message or thought, as an index of UTF-16 code units. */
     offset: z.int().nonnegative(),
     /** Set for a thought, which is no part of any message. */
     isThought: z.literal(true).optional(),
@@ -23,8 +23,8 @@ export const messages = {
   /** A projection, which computes read models, has applied all events up to and including this position. */
   projected: z.object({ projection: z.string(), position: Position }),
   /**
-   * A runner's heartbeat, sent every second: notices about how agents run on it, the agents that it can run (empty while it is still finding out),
-   * and the ids of its running jobs. A runner that is leaving takes no more jobs, so others may take the next jobs of its tasks.
+   * A runner's heartbeat, sent every second: notices about how agents run on it, the states of the agents on it (empty while it is still finding
+   * out), and the ids of its running jobs. A runner that is leaving takes no more jobs, so others may take the next jobs of its tasks.
    */
   runner: z.object({
     runnerId: z.string(),
@@ -33,7 +33,10 @@ export const messages = {
     agents: z.array(AgentState).readonly(),
     jobs: z.array(z.string()).readonly(),
   }),
-  /** Who is online, sent by each gateway every 10 seconds: people with an open page, and the tasks that they have open. */
+  /**
+   * Who is online, sent by each gateway every 10 seconds and after changes: people with an open page, and the tasks that they have open. A message
+   * has at most 1,000 of each; further ones follow in further messages.
+   */
   presence: z.object({ userIds: z.array(z.string()).readonly(), taskIds: z.array(z.string()).readonly() }),
   /** The code host reported a change in the App's installations or their permissions. */
   installations: z.object({ changed: z.literal(true) }),

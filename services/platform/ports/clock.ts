@@ -1,4 +1,4 @@
-/** The clock as a dependency. Services get the current time only from here, so that tests can set it. */
+/** The clock as a dependency, for times that tests must be able to set. */
 export interface Clock {
   now(): Date
 }

@@ -46,7 +46,7 @@ export interface HostOrganization {
   readonly avatarUrl: string
 }
 
-/** A person's tokens, short-lived if the host supports that. Times are ISO 8601; a time of `null` means that its token never expires. */
+/** A person's tokens, short-lived if the host supports that. Times are ISO 8601; `null` when the token never expires or does not exist. */
 export const HostTokens = z.object({
   accessToken: z.string(),
   expiresAt: z.string().nullable(),
@@ -81,15 +81,15 @@ export type PullRequestReading =
 
 export const pullRequestsAtOnce = 50
 
-/** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it contains the host's own text. */
+/** Why the host refused or failed. `message` can be shown to people, and may contain the host's own text. */
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
-  /** How long to wait before the next request, in milliseconds, if the host says so. */
+  /** For `rate_limited`: how long to wait before the next request, in milliseconds. */
   readonly retryAfterMs: number | undefined
-  /** The host's own error code, such as `bad_refresh_token`, if there is one. */
+  /** For a refused OAuth request for tokens: the host's error code, such as `bad_refresh_token`. */
   readonly hostCode: string | undefined
-  /** The permissions that the App lacks, if the fault is `forbidden` and the host names them. */
+  /** The permissions that the App or the token lacks, if the fault is `forbidden` and the host names them; otherwise empty. */
   readonly missing: readonly (readonly [name: string, level: PermissionLevel])[] = []
   constructor(
     kind: CodeHostFault['kind'],
@@ -145,12 +145,12 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
   /**
-   * Withdraws the person's authorization, so that all their tokens become invalid. Does nothing for `ownToken`, and when the host no longer knows the
-   * token.
+   * Withdraws the person's authorization, so that all their tokens become invalid. Does nothing when there is an `ownToken`, or when the host no
+   * longer knows the token.
    */
   revoke(accessToken: string): Promise<void>
   account(accessToken: string): Promise<HostAccount>
-  /** The scopes of a token, such as `repo`; `null` when the host lists none, as for fine-grained tokens. */
+  /** The scopes of a token, such as `repo`; `null` when the host does not list scopes, as for fine-grained tokens. */
   tokenScopes(accessToken: string): Promise<readonly string[] | null>
   /** The repositories that the person can access, most recently updated first, at most 1,000; read in pages of 100. */
   repositories(accessToken: string): Promise<readonly HostRepository[]>
@@ -173,7 +173,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     id: string,
     etag?: string,
   ): Promise<{ readonly repository: HostRepository; readonly etag: string | null } | 'unchanged'>
-  /** Branch names: the default branch, and then at most 1,000 others. Empty for an empty repository. */
+  /** Branch names: the default branch if it exists, and then at most 1,000 others. Empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
   /** The last commit of the branch; `undefined` when the branch does not exist. */
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
@@ -205,7 +205,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     repository: RepositoryName,
     request: { head: string; base: string; title: string; body: string; draft: boolean },
   ): Promise<HostPullRequest>
-  /** The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws when the request fails as a whole. */
+  /** The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys. Throws when the host refuses the whole request. */
   pullRequestStates(
     accessToken: string,
     keys: readonly PullRequestKey[],
@@ -216,13 +216,13 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     number: number,
     request: { title?: string; body?: string },
   ): Promise<HostPullRequest>
-  /** `owner` and `name` of a repository's page on this host, or `undefined` when the address is not one. Loopback names count as one host. */
+  /** The repository whose page or git remote on this host has this address; `undefined` for any other address. Loopback names count as one host. */
   parseRepositoryUrl(url: string): RepositoryName | undefined
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * The rate limit of the token's holder, as last reported. While the host asks the holder to wait, `remaining` is 0. `resetsAt` is in ms since the
-   * epoch.
+   * The rate limit of the token's holder, as last reported; `undefined` before the first report. While the host asks the holder to wait, `remaining`
+   * is 0. `resetsAt` is in ms since the epoch.
    */
   allowance(
     accessToken: string,
@@ -230,8 +230,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /** How many ms the token's holder has to wait because the host asked for it; 0 when it did not. */
   waitMs(accessToken: string): number
   /**
-   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port check that themselves; call this
-   * before running git, which does not know about the wait.
+   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. Call this before running git, which does not know about the
+   * wait. An exhausted limit of the API does not count, since it does not affect git.
    */
   throwIfRateLimited(accessToken: string): void
   /** Records that git was refused because of a rate limit: the token's holder then waits for a minute. Returns the fault to report. */

@@ -4,7 +4,7 @@ import type { AppPermissions } from '#domain/appPermissions.ts'
 
 /** An App as the code host registered it. `clientSecret`, `privateKey` and `webhookSecret` are secrets. */
 export const AppRegistration = z.object({
-  /** The host's numeric id as a decimal string; `null` when the operator configured none, in which case there are no installation tokens. */
+  /** The host's numeric id as a decimal string; `null` for an OAuth client without an App, for which there are no installation tokens. */
   appId: z.string().nullable(),
   /** The App's name in addresses: `https://github.com/apps/<slug>`. */
   slug: z.string(),
@@ -15,12 +15,12 @@ export const AppRegistration = z.object({
   clientSecret: z.string(),
   /** The private key in PEM; `null` when there is none, in which case only people's own tokens are used. */
   privateKey: z.string().nullable(),
-  /** The secret that signs the App's webhook deliveries; `null` when it has no webhook. */
+  /** The secret that signs the App's webhook deliveries; `null` when none is known. */
   webhookSecret: z.string().nullable(),
 })
 export type AppRegistration = Readonly<z.infer<typeof AppRegistration>>
 
-/** Returns the current App, which is queried each time; `undefined` while there is none. */
+/** Returns the current App; `undefined` while there is none. Call it anew for each use, because an App may be created at any time. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>
 
 /** The account whose repositories an installation covers. */
@@ -108,13 +108,14 @@ export interface CodeHostApps {
   newAppUrl(request: { origin: string; state: string; organization: string | null }): string
   /** The App that was created from a manifest. The code works once, within an hour. */
   convertManifest(code: string): Promise<AppRegistration>
-  /** Whether the App has a key. Without a key, the calls that need its signature fail. */
+  /** Whether there is an App with an id and a key. Otherwise the calls that need its signature fail. */
   hasKey(): Promise<boolean>
   app(): Promise<AppAtHost>
   /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */
   isPublic(): Promise<boolean | null>
   /** The first 1,000 installations. */
   installations(): Promise<readonly Installation[]>
+  /** The first 1,000 requests. */
   installationRequests(): Promise<readonly InstallationRequest[]>
   /**
    * A token of the installation with exactly the requested access, cached and shared until it expires. Throws `invalid` when a repository is not in
@@ -134,7 +135,7 @@ export interface CodeHostApps {
     accessToken: string,
     query: { readonly installationId: string; readonly ids: boolean },
   ): Promise<InstalledRepositories>
-  /** The number of repositories of the token's installation. */
+  /** The number of repositories that the installation token can access. */
   repositoryCount(installationToken: string): Promise<number>
   /** A page of failed deliveries, newest first. The cursor `null` requests the first page; in the answer it means that there are no more. */
   failedDeliveries(
@@ -144,6 +145,6 @@ export interface CodeHostApps {
   deliveryPayload(id: string): Promise<unknown>
   /** The latest deliveries, newest first, at most 50. */
   deliveries(): Promise<readonly HostDelivery[]>
-  /** The rate limit of the token's holder. Asking for the rate limit does not count against it. */
+  /** The rate limit of the token's holder in the REST API. Asking for the rate limit does not count against it. */
   rateLimit(accessToken: string): Promise<RateLimit>
 }

@@ -64,7 +64,7 @@ export interface HostFailedCheck {
 }
 
 export interface HostLog {
-  /** The end of the log, from the step that failed, in at most 65,536 UTF-16 code units. */
+  /** The end of the log, in at most 65,536 UTF-16 code units: from the failed step on, if one can be found. */
   readonly text: string
   readonly isCut: boolean
 }
@@ -72,8 +72,8 @@ export interface HostLog {
 /** The part of the port for feedback. All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
   /**
-   * The submitted reviews and comments of a pull request, oldest first, of each at most the last 1,000. `comments` is empty when the host does not
-   * show them to this token.
+   * The reviews and comments of a pull request, oldest first, of each kind at most the last 1,000, without pending and dismissed reviews. `comments`
+   * is empty when the host does not show them to this token.
    */
   pullRequestFeedback(accessToken: string, repository: RepositoryName, number: number): Promise<HostFeedback>
   /** An account's permission in the repository; `none` when the host does not know the account, or when the login now belongs to another account. */
@@ -83,8 +83,8 @@ export interface CodeHostFeedback {
     account: Pick<HostAuthor, 'id' | 'login'>,
   ): Promise<RepositoryRight>
   /**
-   * The failed checks of a commit, by their latest attempts, and its failed statuses. If a check and a status have the same name, only the check is
-   * returned. A status that is reported again for the same commit keeps its id. Statuses are missing when the host does not show them to this token.
+   * The failed ones of a commit's first 100 checks, by their latest attempts, and of its first 100 statuses. If a check and a status have the same
+   * name, only the check is returned. A status that is reported again for the commit keeps its id. Statuses are missing when the host hides them.
    */
   failedChecks(
     accessToken: string,
@@ -97,9 +97,8 @@ export interface CodeHostFeedback {
     checkId: string,
   ): Promise<readonly CheckAnnotation[]>
   /**
-   * The end of a job's log, read in pieces; `undefined` when the log does not exist yet, or was deleted. `shown` removes secrets; it is applied
-   * before the log is cut to the failed step, because a secret that is cut in two could not be recognized. Throws `RangeError` when the log is too
-   * long.
+   * The end of a job's log; `undefined` when the host has no log, or does not show it. `shown` removes secrets; it is applied before the log is cut
+   * to the failed step, because a secret that is cut in two could not be recognized. Throws `RangeError` when the log is longer than 1 GiB.
    */
   jobLog(
     accessToken: string,
@@ -107,7 +106,7 @@ export interface CodeHostFeedback {
     jobId: string,
     shown: (text: string) => string,
   ): Promise<HostLog | undefined>
-  /** Writes a comment in the thread of a line comment, or on the pull request as a whole. Never retried automatically. Returns its id. */
+  /** Writes a comment in the thread of a line comment, or on the issue or pull request as a whole. Never retried automatically. Returns its id. */
   writeComment(
     accessToken: string,
     repository: RepositoryName,
@@ -117,8 +116,8 @@ export interface CodeHostFeedback {
   /** Replaces the text of a comment on an issue or on a pull request as a whole. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /**
-   * Resolves the threads of a pull request that begin with one of the comments in `threadIds`. Returns how many such threads there are, including
-   * those that were already resolved.
+   * Resolves the threads, among the first 1,000 of a pull request, that begin with one of the comments in `threadIds`. Returns how many such threads
+   * there are, including those that were already resolved.
    */
   resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<number>
   /** Makes a pull request a draft, or ready for review. */

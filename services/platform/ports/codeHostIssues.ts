@@ -16,13 +16,13 @@ export interface HostIssue {
   readonly updatedAt: string
 }
 
-/** The last edit of a text; `by` is `null` when the account is unknown. */
+/** The last edit of a text; `by` is `null` when the account is unknown or is not a person's. */
 export interface HostEdit {
   readonly at: string
   readonly by: HostAuthor | null
 }
 
-/** A comment on an issue, as lists return it. */
+/** A comment on an issue, with the id by which `issueText` finds it. */
 export interface HostIssueComment extends HostComment {
   readonly nodeId: string
 }

@@ -46,7 +46,7 @@ export function intact(records: readonly LogRecord[]): readonly StoredEvent[] {
 export type EventToAppend = Omit<StoredEvent, 'position'>
 
 export interface ReadStream {
-  /** The revision of the first event to read, inclusive. A backwards read goes down from there. `end` is the last event. */
+  /** The revision of the first event to read, inclusive. A backwards read goes down from there; from `end`, it begins with the last event. */
   readonly from: number | 'end'
   readonly direction: 'forwards' | 'backwards'
   /** The maximum number of events. */
@@ -95,8 +95,8 @@ export interface EventStore {
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /**
-   * Events of one stream in the requested order; none for an unknown stream. A stream whose first events were removed by the engine begins later;
-   * throws `RemovedStream` when all of them were removed.
+   * Events of one stream in the requested order; none for an unknown stream. A stream whose first events were removed by the engine begins later. If
+   * all of them were removed, a read from 0 or `end` throws `RemovedStream`.
    */
   readStream(stream: string, read: ReadStream): Promise<readonly LogRecord[]>
   /**

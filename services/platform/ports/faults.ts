@@ -1,6 +1,6 @@
-/** The errors that adapters may throw. Any other error is a bug. */
+/** The errors that the ports of engines declare. The port of the code host declares its own, `CodeHostFault`. */
 
-/** Reports a fault from which an adapter has recovered: a sentence that says what happened, and the fault. */
+/** Reports a fault from which an adapter has recovered: a sentence that says what happened, and the thrown fault, if there is one. */
 export type ReportFault = (what: string, fault: unknown) => void
 
 /** The engine behind a port, such as a database, cannot be reached or did not respond in time. The outcome of a write is unknown. */
@@ -29,8 +29,8 @@ export class NotFolded extends EngineUnavailable {
 }
 
 /**
- * The engine cannot be used, and retrying does not help: its address is invalid, it refuses the credentials, or it is too old. The message says what
- * to do and contains no secret.
+ * The engine cannot be used, and retrying does not help: for example, its address is invalid, it refuses the credentials, or it is too old. The
+ * message says what to do and contains no secret.
  */
 export class UnusableEngine extends Error {
   override readonly name = 'UnusableEngine'
@@ -105,7 +105,7 @@ export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed'
 }
 
-/** The master key is missing or malformed. The message does not contain it. */
+/** The master key is malformed, or its file cannot be read or created, or can be read by others. The message does not contain the key. */
 export class UnusableMasterKey extends Error {
   override readonly name = 'UnusableMasterKey'
 }

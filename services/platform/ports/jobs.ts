@@ -50,7 +50,7 @@ export interface Worker {
 }
 
 export interface Jobs {
-  /** Queues the job durably. Putting the same id again does nothing, unless the queue has lost its data. */
+  /** Queues the job durably. Does nothing for an id whose job the queue already has (see `Job.id`). */
   put(job: Job): Promise<void>
   /**
    * Runs jobs of `kind`, at most `concurrency` at once, each with a lease of `leaseMs` that `working()` renews. If `handle` throws, the job is given
@@ -62,8 +62,8 @@ export interface Jobs {
     handle: (delivery: Delivery) => Promise<void>,
   ): Worker
   /**
-   * The state of a job; `undefined` when it was never put or was done more than 7 days ago, and for some queues also when it was rejected that long
-   * ago.
+   * The state of a job; `undefined` when it was never put, and when it was done more than 7 days ago or rejected more than `rejectedKeptMs` ago. Some
+   * queues forget every state that has not changed for 7 days.
    */
   stateOf(id: string): Promise<JobState | undefined>
   /** Stores the position up to which the log was turned into jobs. The mark is lost only together with the queue. */

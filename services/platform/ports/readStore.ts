@@ -2,12 +2,12 @@
  * Read models: JSON documents that can be discarded and folded (computed event by event) again from the log. Tested by
  * `tests/contracts/readStore.spec.ts`.
  *
- * There are no transactions. Documents are written first and the checkpoint last. A write that is older than the stored document does nothing, so a
- * batch can be applied twice.
+ * There need be no transactions. Documents are written first and the checkpoint last. A write that is older than the stored document does nothing, so
+ * a batch can be applied twice.
  *
  * A served collection, such as `tasks`, is stored in generations, such as `tasks_g3`. Readers use the name `tasks`, and get the documents of the
- * generation that the catalog names as live. If none is live, reads throw `NotFolded`. Any other name stands for the stored collection of exactly
- * that name.
+ * generation that the catalog names as live. If none is live, or one of a version that is too old, reads throw `NotFolded`. Any other name stands for
+ * the stored collection of exactly that name.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
@@ -73,7 +73,7 @@ export type Build = z.infer<typeof Build>
 export const Catalog = z
   .object({
     revision: z.int(),
-    /** The log that the documents were folded from; `null` before there are any documents. */
+    /** The log that the documents are folded from; `null` before the first start of a projector. */
     log: z.object({ logId: z.string(), epoch: z.int() }).readonly().nullable(),
     /** The number of the latest generation; numbers are never reused. */
     last: z.int(),
@@ -105,7 +105,10 @@ export interface Served {
  * A store beside the read store, for a rebuild. Folding documents in it blocks nobody; `land` then copies them to collections that nobody reads yet.
  */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
-  /** Copies everything to the prepared collections of the same names, yielding to other writers. Newer documents in them are kept. */
+  /**
+   * Copies everything to the prepared collections of the same names, yielding to other writers. Newer documents in them are kept. Does nothing when
+   * the documents are there already, because the engine needs no separate store.
+   */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -117,8 +120,8 @@ export interface ReadStore {
   replaceCatalog(next: Catalog): Promise<boolean>
   prepare(collections: readonly Collection[]): Promise<void>
   /**
-   * Applies the changes in order, and then sets the checkpoint of `projection`, if given; a checkpoint never goes back. A change with exactly the
-   * stored position is applied, so that one event can change a document twice.
+   * Applies the changes of each collection in order, and then sets the checkpoint of `projection`, if given; a checkpoint never goes back. A change
+   * with exactly the stored position is applied, so that one event can change a document twice.
    */
   apply(
     changes: readonly Change[],
@@ -135,7 +138,7 @@ export interface ReadStore {
   generations(): Promise<readonly string[]>
   /** Drops collections, yielding to other writers. Missing collections are ignored. */
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
-  /** Opens a separate empty store, for one of several parallel folds. */
+  /** Opens a store for one of several parallel folds: a separate empty one, unless the engine's writers do not block each other anyway. */
   aside(part: number): Promise<Aside>
   /** Removes separate stores that were not closed, for example because the process was killed. Call it while no separate store is open. */
   removeAsides(): Promise<void>
@@ -190,8 +193,8 @@ export function storedNames(served: readonly Served[]): StoredNames {
 const maxAttempts = 20
 
 /**
- * Changes the catalog, and retries when another writer was faster. If `change` returns `undefined`, the catalog stays as it is. Returns the resulting
- * catalog.
+ * Changes the catalog. Tries again when another writer was faster, but throws after 20 attempts. If `change` returns `undefined`, the catalog stays
+ * as it is. Returns the resulting catalog.
  */
 export async function changeCatalog(
   store: Pick<ReadStore, 'catalog' | 'replaceCatalog'>,

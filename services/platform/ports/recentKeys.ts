@@ -1,6 +1,6 @@
 /**
- * Idempotency keys of the last day, each with a digest of its request. Limits are per person, so that nobody's keys displace those of others. Tested
- * by `tests/contracts/recentKeys.spec.ts`.
+ * The keys of the last day, each with a digest: idempotency keys of requests, and ids of tickets that work only once. Limits are per person, so that
+ * nobody's keys displace those of others. Tested by `tests/contracts/recentKeys.spec.ts`.
  */
 export interface RecentKeys {
   /**
@@ -13,7 +13,7 @@ export interface RecentKeys {
 }
 
 export interface RecentKey {
-  /** A UUID derived from the key, the person and the address of the request. */
+  /** For a request, a UUID derived from its idempotency key, the person and the address; for a ticket, its id. */
   readonly id: string
   readonly person: string
 }
@@ -22,7 +22,7 @@ export interface RecentKey {
 export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, underWayMs: 120_000 } as const
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
-/** The store is cleaned up each time that this many keys were added, so it may exceed its limits by that many. */
+/** Each process cleans up the store whenever it has added this many keys, so the store may exceed its limits by that many for each process. */
 export const recentKeysPerCleanUp = 100
 
 /** Tracks the people whose keys were added since the last clean-up. */

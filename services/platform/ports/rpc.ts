@@ -85,13 +85,13 @@ export const rpcCalls = {
         .nullable(),
       /** The git object name of the file content that the ranges are about. */
       blob: z.string().exactOptional(),
-      /** The ids of all turns and commands of the task, oldest first. */
+      /** The ids of the task's ended turns and commands, oldest first. */
       turns: z.array(z.string()).readonly().exactOptional(),
     }),
   },
   /**
-   * Removes the workspace of a task unless work would be lost. Answered by the runner `runnerId`, which ran the task last. If the task is continued,
-   * its workspace is restored from the saved work. `unreachable`: the code host did not say in time which of the task's commits it has.
+   * Removes the workspace of a task unless it is in use or work would be lost. Answered by the runner `runnerId`, which ran the task last. The
+   * workspace is restored if the task goes on. `unreachable`: the code host did not say in time which of the task's commits it has.
    */
   removeWorkspace: {
     request: z.object({ taskId: z.string(), runnerId: z.string() }),
@@ -112,7 +112,7 @@ export const rpcCalls = {
   },
   /**
    * Asks all runners to prepare a new environment of a project. The response comes from the first runner that answers. `position` is that of the
-   * event that records the beginning of the work. The caller has checked access to the project.
+   * event that records the beginning of the work; `null` when this call began none. The caller has checked access to the project.
    */
   rebuildEnvironment: {
     request: project,
@@ -244,7 +244,7 @@ export interface Rpc {
     name: N,
     handler: (request: RpcRequest<N>) => Promise<RpcResponse<N> | undefined>,
   ): () => void
-  /** The first response of any process; `undefined` when there was none in time. Throws `EngineUnavailable`. */
+  /** The first response of any process; `undefined` when no process gives one in time. Throws `EngineUnavailable` when the call cannot be sent. */
   call<N extends RpcName>(
     name: N,
     request: RpcRequest<N>,

@@ -1,6 +1,6 @@
 /**
- * Keys and secrets. A scope (`task:<id>`, `project:<id>`, `user:<id>`) has one data key, wrapped by the master key. Destroying it erases everything
- * that is encrypted under it, wherever the ciphertext is stored. Tested by `tests/contracts/vault.spec.ts`.
+ * Keys and secrets. A scope, such as `task:<id>`, has one data key, wrapped by the master key. Destroying the data key erases everything that is
+ * encrypted under it, wherever the ciphertext is stored. Tested by `tests/contracts/vault.spec.ts`.
  */
 import type { CannotOpen } from './faults.ts'
 
@@ -15,18 +15,18 @@ export interface Vault {
    * and `KeyMissing` when the scope has no key.
    */
   open(scope: string, context: string, sealed: Uint8Array): Promise<Uint8Array | undefined>
-  /** Opens pieces of one scope, in their order. Unlike `open`, it returns the `CannotOpen` of a changed piece in its place. */
+  /** Opens pieces of one scope, in their order. Returns the `CannotOpen` of a changed piece in its place. Throws `KeyMissing`, as `open` does. */
   openAll(scope: string, pieces: readonly SealedPiece[]): Promise<readonly Opened[]>
   /** Destroys the scope's key and its secrets permanently. */
   destroy(scope: string): Promise<void>
-  /** Stores a secret (a token, a project's variable) under a name in a scope, replacing an older one. */
+  /** Stores a secret (a token, a project's variable) under a name in a scope, replacing an older one. Throws `KeyDestroyed`, as `seal` does. */
   putSecret(scope: string, name: string, secret: string): Promise<void>
   getSecret(scope: string, name: string): Promise<string | undefined>
   /** Removes a secret. With `last`, removes it only if the stored secret equals `last`, so that a secret that was stored in the meantime is kept. */
   removeSecret(scope: string, name: string, last?: string): Promise<void>
   /** Returns a 32-byte key for one of the server's own purposes (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
   deriveKey(purpose: string): Uint8Array
-  /** Everything that is stored, as it is stored, in pages; each entry once, if nothing is changed in the meantime. */
+  /** All keys and secrets as they are stored, in pages; each entry once, if nothing is changed in the meantime. */
   entries(): AsyncIterable<readonly VaultEntry[]>
   /** Stores entries of another vault with the same master key, in place of those with the same scope and name. */
   importEntries(entries: readonly VaultEntry[]): Promise<void>

@@ -19,7 +19,7 @@ export const newest = inOrder('descending')
 /** Reads at most `limit` documents from the beginning of the view's order. */
 export const oldest = inOrder('ascending')
 
-/** Reads the documents in order, after the place `after`. A document whose place changes in the meantime may come twice, or not at all. */
+/** Reads the documents in the given direction, after the place `after`. A document whose place changes meanwhile may come twice or not at all. */
 export async function* pagesOf<D extends Ordered>(
   documents: Pick<Documents, 'find'>,
   view: View<D>,

@@ -19,14 +19,17 @@ export interface Documents {
   getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]): Promise<ReadonlyMap<string, D>>
   find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
   count(view: View<ViewDocument>, where: Find['where']): Promise<number>
-  /** The document at a revision of its stream, even if the projection is behind or being rebuilt. */
+  /**
+   * The document at this revision of its stream or later, even if the projection is behind or being rebuilt; the document before the first event that
+   * cannot be read, if there is one.
+   */
   asOf<D extends ViewDocument>(
     view: View<D>,
     stream: string,
     id: string,
     head: Pick<Head, 'revision'>,
   ): Promise<D | undefined>
-  /** The document at the end of its stream, even if the projection is behind or being rebuilt. */
+  /** Like `asOf`, for the end of the stream. */
   now<D extends ViewDocument>(view: View<D>, stream: string, id: string): Promise<D | undefined>
 }
 
@@ -42,7 +45,7 @@ export const served: readonly Served[] = views.map(({ collection, version, reads
   readsFrom,
 }))
 
-/** The events from which these views are computed. */
+/** A filter that matches all events from which these views are computed, and perhaps others. */
 export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
   const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
   const types = views.flatMap((view) => view.types ?? [])

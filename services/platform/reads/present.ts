@@ -21,7 +21,7 @@ export async function presentTask(
   return taskOf(task, await documents.get(projectsView, task.projectId), addressOf)
 }
 
-/** A project with the counts of its tasks. */
+/** A project with the counts of its tasks and the titles of the latest ten running tasks. A queued task counts as running. */
 export async function presentProject(
   documents: Documents,
   project: ProjectDocument,

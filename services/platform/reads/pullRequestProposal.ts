@@ -40,7 +40,7 @@ interface Recorded {
   readonly blobs: SealedBlobs
 }
 
-/** The files of a recorded diff; empty when the diff is missing or damaged. */
+/** The files of a recorded diff; empty when the diff is missing, erased or damaged. */
 export async function changedFilesOf(
   services: Recorded,
   taskId: string,
@@ -49,7 +49,7 @@ export async function changedFilesOf(
   return (await recordedFilesOf(services, taskId, blob)) ?? []
 }
 
-/** The files of a recorded diff: none for a diff without a blob, and `undefined` when the blob is missing or damaged. */
+/** The files of a recorded diff: none for a diff without a blob, and `undefined` when the blob is missing, erased or damaged. */
 export async function recordedFilesOf(
   { blobs }: Recorded,
   taskId: string,

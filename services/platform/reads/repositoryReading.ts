@@ -13,13 +13,13 @@ export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand
   readonly refusal?: Fault | CodeHostFault
-  /** The ETag for the next read; `null` when nothing was read. */
+  /** The ETag for the next read; `null` when nothing was read, or when it was read by name. */
   readonly etag: string | null
 }
 
 /**
- * Reads the repository of a project; `unchanged` when it still matches `etag`. For a fault of the code host, or of the access to it, returns commands
- * that record the failure. Throws any other fault.
+ * Reads the repository of a project; `unchanged` when it still matches `etag`. For a fault of the code host, or a missing connection to it, returns
+ * commands that record the failure. Throws any other fault.
  */
 export async function readProject(
   project: ReadProject,

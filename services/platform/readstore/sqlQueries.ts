@@ -112,7 +112,7 @@ function plain(field: string): string {
   return field
 }
 
-/** The SQL that replaces a document if all its keys stay the same, which is true for most changes. The write touches no index. */
+/** The SQL that replaces a stored document unless it is newer or one of its keys changes. Most changes need only this, which touches no index. */
 export function replaceSql({ collection, keys }: Table): string {
   const same = keys.map((key) => ` AND ${columnOf(key)} IS ${valueIn('?3', key)}`)
   return (

@@ -3,7 +3,7 @@
  * has built. In a chain without branches, a node takes 14 bytes.
  */
 
-/** Thrown when the secrets together are more than an automaton can hold. */
+/** Thrown when the secrets together, or one of them alone, are longer than an automaton can hold. */
 export class TooMuchToHide extends Error {
   override readonly name = 'TooMuchToHide'
 }
@@ -19,11 +19,11 @@ export interface Automaton {
   readonly labels: Uint16Array
   readonly fails: Int32Array
   readonly depths: Int32Array
-  /** For each node: the length of the longest word that ends here, the marks of words that end here, and where its children are stored. */
+  /** For each node: the length of the longest word without a mark that ends here, the marks that end here, and where its children are stored. */
   readonly outputs: Int32Array
   /** Children of the root, by ASCII code. */
   readonly starts: Int32Array
-  /** Children other than the next node: pairs of parent and child, hashed by parent and label. */
+  /** All other children, except those that are the next node: pairs of parent and child, hashed by parent and label. */
   readonly branches: Int32Array
   readonly firstMarked: number
 }

@@ -129,8 +129,8 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
 }
 
 /**
- * Returns the held text, although it may be the beginning of a known secret, if that beginning has at most `most` characters. This is for text that
- * goes on only when a person types. The scan continues, so that the rest of a secret is hidden.
+ * Returns the held text, although it may be the beginning of a known secret, if that beginning has at most `most` characters and no token or key has
+ * begun; otherwise nothing. This is for text that goes on only when a person types. The scan continues, so that the rest of a secret is hidden.
  */
 export function reveal({ depths }: Automaton, scan: Scan, most: number): string {
   if (scan.live !== 0 || (depths[scan.node] ?? 0) > most) return ''

@@ -5,7 +5,7 @@ import { hexOf } from '#domain/proof/bundleHashes.ts'
 
 /**
  * The hash under which the record was sealed: its `meta.hash` if that can be read, else the hash that the next event of its stream names. `undefined`
- * when neither exists.
+ * when neither can be read.
  */
 export async function hashIn(
   store: Pick<EventStore, 'readStream'>,

@@ -21,8 +21,8 @@ export interface SealableLog {
 }
 
 /**
- * How the seal contradicts the log, in a sentence. `undefined` when the sealed tree is a prefix of the log, or when the seal is from an earlier
- * epoch.
+ * How the seal contradicts the log, or why it cannot be checked, in a sentence. `undefined` when the seal is signed and its tree is a prefix of the
+ * log, or when the seal is from an earlier epoch.
  */
 export async function contradictionIn(
   { where, note }: SealedBefore,

@@ -1,4 +1,4 @@
-/** A git repository that gets a commit for each seal, on a branch for this log alone. Pushes never use force. */
+/** A git repository that gets a commit for each seal that is sent there, on a branch for this log alone. Pushes never use force. */
 import { run } from '#platform/childProcess.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'

@@ -15,14 +15,14 @@ export interface RecordedSeal {
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** Thrown when the last seal in the log is no longer a valid seal. */
+/** Thrown when the last seal in the log is no longer a valid seal, or does not follow the seal before it. */
 export class UnreadableSeal extends Error {
   override readonly name = 'UnreadableSeal'
 }
 
 /**
- * The newest seal of the epoch; `undefined` when there is none. Damaged records are skipped. Throws `UnreadableSeal` when the last intact record is
- * not a valid seal, or when the last record does not follow the one before it.
+ * The newest seal of the epoch; `undefined` when there is none among its last 500 records. Damaged records are skipped. Throws `UnreadableSeal` when
+ * the last intact record is not a valid seal, or when the last record does not follow the one before it.
  */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
   // The two last records nearly always suffice.

@@ -1,7 +1,7 @@
 /**
  * The trees that are sealed: one over all events of the log in order, and one over the last event of each stream. Their hashes are stored as
- * documents beside the read models. So an append costs one hash, and a restart reads only the right edge and the last event of each stream. The trees
- * can be discarded and computed again from the log.
+ * documents beside the read models. So a new event costs few hashes, and a restart reads only the right edge and the last event of each stream. The
+ * trees can be discarded and computed again from the log.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
@@ -70,7 +70,7 @@ export interface SealTrees {
   readonly log: TiledTree
   readonly headsTree: TiledTree
   readonly heads: Map<string, StreamHead>
-  /** Streams whose latest event is not in `headsTree` yet. */
+  /** Streams that got events since the trees were last stored. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
   /** The number of events that the newest seal does not cover, not counting the event that records this seal. */
@@ -81,7 +81,7 @@ export interface SealTrees {
 
 type TreeStore = Pick<ReadStore, 'prepare' | 'get' | 'getMany' | 'find' | 'apply' | 'drop'>
 
-/** The stored trees. If no trees, or only incomplete ones, are stored for this log and epoch, returns empty trees and removes what is stored. */
+/** The stored trees; empty ones if there are none. Stored trees that are incomplete, or of another log or epoch, are removed. */
 export async function openSealTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
   await store.prepare(sealCollections)
   const state = await storedState(store)

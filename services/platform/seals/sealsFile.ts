@@ -1,4 +1,4 @@
-/** Seals outside of the database: an append-only file with one line of JSON for each seal. */
+/** Seals outside of the database: an append-only file with a line of JSON for each seal, and another for each cosigned copy of a seal. */
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'

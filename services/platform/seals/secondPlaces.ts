@@ -1,4 +1,4 @@
-/** Keeps copies of the seals in additional places, where nobody who has access to this machine can change them. */
+/** Keeps copies of the seals in additional places outside of this machine, so that they also show what was changed here. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { Hash } from '#domain/proof/merkleTree.ts'
 import { within, withinOr } from '#platform/async/timeLimit.ts'
@@ -8,7 +8,7 @@ import type { OutsideSeal } from './sealsFile.ts'
 /** The questions about the sealed log that a second place may ask before it takes a seal. */
 export interface SealedLogView {
   readonly identity: LogIdentity
-  /** Proves that the tree of the older size is a prefix of the tree of the newer size; `undefined` when there is no such proof. */
+  /** Proves that the tree of the older size is a prefix of the tree of the newer size; `undefined` when the stored trees cannot prove it. */
   consistency(older: number, newer: number): Promise<readonly Hash[] | undefined>
   /** How a signed checkpoint contradicts the log, in a sentence; `undefined` when it does not. */
   contradiction(note: string): Promise<string | undefined>
@@ -31,7 +31,7 @@ export interface SecondPlaces {
   check(seal: OutsideSeal): Promise<void>
   /** Sends the seal to all places in the background. If several seals wait for a slow place, only the newest is sent. */
   publish(seal: OutsideSeal): void
-  /** How a place contradicts the log; `null` when none does. */
+  /** How a place last contradicted the log; `null` when none has since the start. */
   contradiction(): string | null
   /** Stops sending. Running transfers get a moment to finish and are then aborted: the next start sends the newest seal again. */
   stop(): Promise<void>

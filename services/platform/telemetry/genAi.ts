@@ -41,7 +41,7 @@ interface Turn {
   readonly requestedBy: string
   readonly taskId: string
   readonly begun: number
-  /** The agent, known once it has started; `undefined` for a command. */
+  /** The agent; `undefined` until an event or a model call names it, and for a command. */
   agent: AgentName | undefined
   version: string | undefined
   usage: (TokenCounts & { readonly costUsd: number }) | undefined

@@ -68,7 +68,7 @@ function codeOf(fault: unknown): FaultCode {
   return fault instanceof TooLarge ? 'too_large' : 'internal'
 }
 
-/** Wraps the queue, so that the outcome of each delivery is emitted when the worker is done with the delivery. */
+/** Wraps the queue, so that an outcome is emitted when a handler acknowledges, gives back or rejects a delivery, and when it throws. */
 export function observedJobs(jobs: Jobs, emit: Emit): Jobs {
   return {
     ...jobs,

@@ -25,7 +25,7 @@ interface Advancing {
 
 /**
  * Throws while views cannot be read. Also throws when an old event is not in the read models yet and the projector makes no progress. Does not throw
- * for an unavailable engine, which has its own readiness check.
+ * for an unavailable engine, which has its own readiness check, nor when this check takes too long.
  */
 export async function requireProgress(engines: Advancing): Promise<void> {
   try {
@@ -50,7 +50,7 @@ async function look({ eventStore, readStore, clock }: Advancing): Promise<void> 
 
 const maxCounted = 1_000
 
-/** How far the projection is behind the log at the time `at`. Only computed on request. Throws `EngineUnavailable`. */
+/** How far a projection that has reached the position `reached` is behind the log at the time `at`. Throws `EngineUnavailable`. */
 export async function lagBehind(
   eventStore: Pick<EventStore, 'readAll'>,
   reached: Position | null,

@@ -24,7 +24,7 @@ export type RequestAnswered = Period & {
   readonly kind: 'request'
   readonly requestId: string
   readonly method: string
-  /** The path of the call, with `:name` for parameters. */
+  /** The path of the call, with `:name` for parameters; other requests have the values that `routeOf` describes. */
   readonly route: string
   /** The HTTP status; `gone` when the client disconnected before the answer was complete. */
   readonly status: number | 'gone'

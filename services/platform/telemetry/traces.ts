@@ -26,10 +26,10 @@ export interface Span extends Period {
 /** Where requests of this process come from: from outside, or from a gateway that makes its own span for them. */
 export type ServerKind = 'gateway' | 'service'
 
-/** Events that are older than this were already traced, or are read again for a rebuild. */
+/** Events that are older than this when they are projected get no span, since most of them are read again for a rebuild. */
 const tracedForMs = 60_000
 
-/** The spans of an observation. Most observations have one, some none. */
+/** The spans of an observation: at most one for each event of a projected batch, and at most one for any other observation. */
 export function spansOf(observation: Observation, serverKind: ServerKind): readonly Span[] {
   switch (observation.kind) {
     case 'request':
@@ -146,7 +146,7 @@ const isTraced = (stream: string): boolean => parseStream(stream).kind !== 'term
 
 const isFresh = ({ at }: StoredEvent, { ended }: Period): boolean => ended - Date.parse(at) <= tracedForMs
 
-/** The digits of a UUID; `undefined` for any other text. */
+/** The digits of a UUID; `undefined` for any other text, and for a UUID of zeros only. */
 export function traceIdOf(correlationId: string | undefined): string | undefined {
   const digits = correlationId?.replaceAll('-', '') ?? ''
   return /^[0-9a-f]{32}$/.test(digits) && !/^0+$/.test(digits) ? digits : undefined

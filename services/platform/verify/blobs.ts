@@ -1,4 +1,4 @@
-/** Compares the blobs with the log: each blob that an unfinished stream refers to must exist and match its hash. */
+/** Compares the blobs with the log: each blob that a stream refers to must exist and match its hash, unless the stream was deleted or erased. */
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
@@ -14,7 +14,7 @@ export interface BlobFinding {
 export interface BlobReport {
   readonly findings: readonly BlobFinding[]
   readonly whole: number
-  /** The number of blobs that were erased: their stream has ended, or its key was destroyed. */
+  /** The number of missing or changed blobs that are no fault, because their stream has ended or its key was destroyed. */
   readonly erased: number
 }
 

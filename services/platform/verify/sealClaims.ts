@@ -24,7 +24,7 @@ export interface Claims {
   readonly bySize: ReadonlyMap<number, readonly Claim[]>
   /** Seals that are not authentic or that the log no longer has, and faults in the file of seals. */
   readonly faults: readonly (LineFault | UnsignedSeal)[]
-  /** The number of this log's seals that were found outside of it. */
+  /** The number of this log's seals that are in the file of seals. */
   readonly outside: number
   /** Sentences about the file of seals that an operator should know and that are not faults. */
   readonly told: readonly string[]

@@ -14,7 +14,7 @@ export interface LineFault {
   readonly sentence: string
 }
 
-/** A seal in the file that the log does not have. Its claim is compared with the log, like the claim of any other seal. */
+/** A seal in the file that the log does not have, or has in another form. Its claim is compared with the log, like the claim of any other seal. */
 export interface StrangeSeal {
   readonly epoch: number
   readonly seal: OutsideSeal

@@ -28,7 +28,7 @@ export interface Stores {
 interface Actual {
   readonly stream: string
   readonly revision: number
-  /** The event's index when the log was sealed; `undefined` when the event did not exist then. */
+  /** The event's index when the log was sealed; `undefined` when no event with its present hash was sealed. */
   readonly sealed: number | undefined
   /** Whether the event came after the stored trees, so that nothing is known about it. */
   readonly isNew: boolean

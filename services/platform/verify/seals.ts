@@ -23,7 +23,7 @@ export interface SealReport {
   readonly findings: readonly SealFinding[]
   /** The number of seals that match, or matched until the log was restored. */
   readonly seals: number
-  /** The number of events that the newest matching seal covers. */
+  /** The number of events that matching seals cover, up to the first seal that does not match. */
   readonly sealed: number
   readonly outside: number
   /** Sentences that an operator should know and that are not faults. */

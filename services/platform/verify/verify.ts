@@ -1,6 +1,6 @@
 /**
- * Checks a stored log against its format, `docs/log-format.md`: the chain of each stream, the consistency of a task's two streams, encrypted contents
- * against their commitments, and the whole log against its seals. Without a seal, a change goes unnoticed if all hashes were recomputed.
+ * Checks a stored log against its format, `docs/log-format.md`: the chain of each stream, the references between streams, encrypted contents against
+ * their commitments, blobs, and the whole log against its seals. Without a seal, a change goes unnoticed if all hashes were recomputed.
  */
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
@@ -83,7 +83,7 @@ const sentences: Readonly<Record<Wrong, string>> = {
 
 export interface Finding {
   readonly stream: string
-  /** `null` when the fault is about the whole stream. */
+  /** `null` when the fault is about the whole stream, or when the revision is unknown. */
   readonly revision: number | null
   readonly wrong: Wrong
   readonly sentence: string
@@ -95,7 +95,7 @@ export interface Verified {
   /** The number of events whose content is erased because its key was destroyed. */
   readonly erased: number
   readonly blobs: number
-  /** The number of blobs that were erased: their stream has ended, or its key was destroyed. */
+  /** The number of missing or changed blobs that are no fault, because their stream has ended or its key was destroyed. */
   readonly erasedBlobs: number
   readonly findings: readonly Finding[]
   /** The number of findings beyond the listed ones. */

@@ -1,6 +1,6 @@
 /**
- * Pure functions that change the catalog. A generation is one stored copy of a read model. The catalog says which generation of each read model may
- * be read, and which is being built.
+ * Pure functions that compute changes of the catalog. A generation is one stored copy of a read model. The catalog says which generation of each read
+ * model may be read, and which is being built.
  */
 import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
@@ -28,7 +28,7 @@ export function missing({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, view
   })
 }
 
-/** The views that a newer version of the server has built, so that this version must not fold them. */
+/** The views that a newer version of the server has built, so that this version must not fold them unless an operator requested a rebuild. */
 export function newer({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, views: Views): Views {
   return views.filter(
     ({ collection, version }) =>

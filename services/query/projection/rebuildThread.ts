@@ -22,7 +22,7 @@ export type ThreadMessage =
 const maxParts = 4
 /** A log with at most this many events is folded in the server's own thread, because the start of a new thread would take longer. */
 const shortLog = 500
-/** How long replaced generations are kept, in milliseconds. No call that reads a generation takes longer. */
+/** How long replaced generations are kept in MongoDB, in milliseconds. No call that reads a generation takes longer. */
 const keptMs = 15_000
 /** How long to wait for a thread to stop by itself. A thread stops between two batches. */
 const stopTimeoutMs = 5_000

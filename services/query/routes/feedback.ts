@@ -31,7 +31,7 @@ export const feedbackRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Whether the feedback was sent to the agent, and the turn that handles the feedback has not ended. */
+/** Whether the feedback was sent to the agent, and no answer to it is due yet. Only the task's state tells whether its turn has failed meanwhile. */
 function isUnderWay({ status, answer }: FeedbackDocument): boolean {
   return status === 'sent' && answer === 'none'
 }

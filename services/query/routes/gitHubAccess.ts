@@ -17,7 +17,7 @@ import type {
 import { installationRequestsOf, unlessOfHost, withDetails } from '../installations.ts'
 import { route, type QueryServices } from '../services.ts'
 
-/** How long to wait for the counts of repositories, and for the requests to owners. */
+/** How long to wait for the counts of repositories, for the requests to owners, and for whether the App is public. */
 const countTimeoutMs = 10_000
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
@@ -144,7 +144,7 @@ async function repositoriesOf(
   return codeHostApps.repositoriesOf(token, query).catch(unlessOfHost)
 }
 
-/** The person's requests to install the App. Empty when the App has no key to list requests, and when the code host does not answer in time. */
+/** The person's requests to install the App. Empty when the App has no key to list requests, and when the code host does not list them in time. */
 async function requestsOf(sources: AccessSources, githubId: string | null): Promise<{ account: string }[]> {
   if (githubId === null || !(await sources.codeHostApps.hasKey())) return []
   const all = (await withinOr(countTimeoutMs, installationRequestsOf(sources), null)) ?? []

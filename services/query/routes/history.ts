@@ -94,7 +94,7 @@ const nothingChanged: GitDiff = {
   version: 0,
 }
 
-/** The last changes that were recorded up to a revision of the task; `null` when none were recorded. */
+/** The last changes that were recorded up to a revision of the task; `null` when none were. Throws `not_found` when the log cannot show this. */
 async function changesAt(
   { log }: QueryServices,
   taskId: string,

@@ -47,7 +47,7 @@ type Range = NonNullable<RpcResponse<'origins'>['ranges']>[number]
 interface TurnsQuery {
   readonly ranges: readonly Range[]
   readonly path: string
-  /** All turns and commands of the task, oldest first. */
+  /** The ended turns and commands of the task, oldest first. */
   readonly order: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-/** All routes of the API that only read. */
+/** All routes of the query service, which serves most reads of the API. */
 import { abilityRoutes } from './abilities.ts'
 import { authRoutes, githubRoutes } from './user.ts'
 import { adminRoutes } from './admin.ts'

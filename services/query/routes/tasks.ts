@@ -195,7 +195,7 @@ export async function fileLines(
   return { from, lines: [...answer.lines], total: answer.total }
 }
 
-/** Git's id of a file's earlier content; `null` for a new file, a binary file, and a diff without the id. */
+/** Git's id of a file's earlier content; `null` for a new file, a binary file, and a diff without hunks or without the id. */
 export function blobBefore(diff: string): string | null {
   // Only the part before the first hunk was written by git itself. File names in this part are quoted, so they cannot contain a line break.
   const firstHunk = diff.indexOf('\n@@ ')

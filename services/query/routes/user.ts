@@ -1,4 +1,4 @@
-/** The routes that read the signed-in person's account, model keys and sessions, and the person's repositories at the code host. */
+/** The routes that read the signed-in person's account, model keys and sessions, and the person's account and repositories at the code host. */
 import { tokenKindOf } from '#domain/codeHostToken.ts'
 import { listAgentKeys } from '#domain/api/agentKeys.schema.ts'
 import { getMe, listSessions } from '#domain/api/auth.schema.ts'

@@ -30,7 +30,7 @@ export function unreplaced({ files, commands }: Brought): readonly OwnCommand[] 
   return commands.filter(({ name }) => !taken.has(name))
 }
 
-/** The instruction files in folders below the repository's root. */
+/** The instruction files in folders below the repository's root, except in `.claude`. */
 export function nestedInstructions({ files }: Brought): readonly NestedInstructions[] {
   return files.flatMap(({ path, content }) => {
     const [, folder] = /^(?!\.claude\/)(.+)\/(?:CLAUDE|AGENTS)\.md$/.exec(path) ?? []

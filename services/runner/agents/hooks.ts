@@ -13,7 +13,7 @@ const Settings = z.object({ hooks: z.unknown() })
 const { event, matcher, hook } = RepositoryHook.shape
 const Hooks = z.record(event, z.array(z.strictObject({ matcher, hooks: z.array(hook) })))
 
-/** The hooks of a commit; `null` when it has none. */
+/** The hooks of a commit, or why none of them can be allowed; `null` when it has none. */
 export function hooksIn({ files, leftOut }: Omit<AbilityFiles, 'notes'>): RepositoryHooks | null {
   if (leftOut.includes(settingsFile))
     return refused('the file was left out, since it is no plain file, too large, or one of too many')

@@ -82,7 +82,7 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
       const path = await realpath(candidate)
       return { found: true, path, version: await versionOf(path, where), shown: path }
     } catch {
-      // The file is missing, is no program, or does not start: the next candidate is tried.
+      // The file is missing, is no program, or does not print its version: the next candidate is tried.
     }
   }
   return undefined
@@ -110,7 +110,7 @@ async function versionOf(binary: string, { path, timeoutMs = 60_000 }: WhereToLo
 
 const folderInSandbox = '/opt/agent'
 
-/** Binds only the program, or its folder, into the sandbox: the agent sees nothing else of the host. */
+/** The bind by which a sandbox shows the program alone, or its folder, and nothing else around it. */
 export function programBind({ path, shown }: Found): Bind {
   return { source: shown, target: shown === path ? `${folderInSandbox}/agent` : folderInSandbox }
 }

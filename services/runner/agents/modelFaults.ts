@@ -76,7 +76,7 @@ export interface PayingAccount {
   readonly service: string
 }
 
-/** Rewords `error` if `account` pays instead of the server: says whose key was used, and what to do. */
+/** Rewords `error` if `account` pays instead of the server, and if the fault concerns the key or the service: says whose key was used. */
 export function toldTo(account: PayingAccount | null, error: AgentError): AgentError {
   const message = account === null ? undefined : ownKeySentence(account, error)
   return message === undefined ? error : { ...error, message }

@@ -51,7 +51,7 @@ export type AgentEvent =
   | AgentQuestion
   /** The agent no longer waits for the answers to its request. */
   | { readonly type: 'question_withdrawn'; readonly requestId: string }
-  /** A text that the agent's protocol requires on its standard input; no person decides about it. */
+  /** A text to write to the agent's standard input: a line that its protocol requires, or a message that was held back. */
   | { readonly type: 'write'; readonly text: string }
   /** The models that the agent reported; each can be requested. */
   | { readonly type: 'models'; readonly models: readonly AgentModel[] }
@@ -90,7 +90,7 @@ export type McpServerForAgent = {
     }
 )
 
-/** The turn is over. If this event is missing, the agent did not end by itself. */
+/** The turn is over. If a process exits without this event, it has failed or was stopped. */
 export interface AgentEnd {
   readonly type: 'end'
   readonly ok: boolean
@@ -107,7 +107,7 @@ export interface AgentEnd {
 /** The agent asks a person and waits. One request may have several questions, which are answered together. */
 export interface AgentQuestion {
   readonly type: 'question'
-  /** The agent's own id of the request. */
+  /** The id of the request for `AgentDialogue.answer`, made from the agent's own id. */
   readonly requestId: string
   readonly asked: readonly AskedQuestion[]
 }
@@ -131,9 +131,9 @@ export interface ToolStarted {
   /** If a sub-agent uses this tool, the id of the tool call that started the sub-agent; `null` for the main agent. */
   readonly parentToolId: string | null
   readonly kind: ToolKind
-  /** The tool's name in the agent's words. */
+  /** The tool's name in the agent's words, or a name of ours if the agent gives none. */
   readonly name: string
-  /** The thing that the tool works on, in one line: a path relative to the workspace, a command, a pattern, an address. */
+  /** The thing that the tool works on: a path relative to the workspace, a command, a pattern, an address. At most 2,000 characters. */
   readonly target: string
   /** The tool's input as JSON, with long strings shortened; at most 16,384 characters. */
   readonly input: string
@@ -157,7 +157,7 @@ export interface ToolFinished {
 
 export interface ModelUsed extends ModelUsage {
   readonly type: 'usage'
-  /** The cost in US dollars. */
+  /** The cost in US dollars; 0 when the agent estimates none. */
   readonly costUsd: number
 }
 
@@ -185,7 +185,7 @@ export interface AgentError {
   readonly httpStatus: number | null
 }
 
-/** Converts an agent's output to events. Pure, except for its memory of the output so far. */
+/** Converts an agent's output to events, without I/O. It remembers the output so far. */
 export interface AgentParser {
   /** Reads the next characters, which may end anywhere. */
   push(chunk: string): readonly AgentEvent[]
@@ -193,7 +193,7 @@ export interface AgentParser {
   end(): readonly AgentEvent[]
 }
 
-/** A person's message. `id` is a UUID for this sending only: the agent ignores a message whose id was sent before. */
+/** A person's message. `id` is a UUID for this sending only, because an agent may ignore a message whose id was sent before. */
 export interface AgentMessage {
   readonly text: string
   /** The message's images; none for an agent that reads images from files. */
@@ -206,8 +206,8 @@ export interface AgentDialogue extends AgentParser {
   /** The text to write once, when the process starts. */
   readonly opening?: string
   /**
-   * The text that sends a message. If the process takes several messages, a message during a turn steers that turn. Empty when a later `write` event
-   * sends the message.
+   * The text that sends a message. During a turn, this may be called only for an agent that can be steered, and steers the turn. Empty when a later
+   * `write` event sends the message.
    */
   message(message: AgentMessage): string
   /** The text that stops the turn, after which an `aborted` error and an `end` follow; `null` when SIGINT must be used instead. */
@@ -336,7 +336,7 @@ export interface Agent {
   readonly access: AgentAccess
   /** `told`: the agent's events report the usage of its models. `metered`: they do not, and the broker's count is used instead. */
   readonly usage: 'told' | 'metered'
-  /** Whether the process reliably exits after its `end` event. Any other process is killed after this event. */
+  /** Whether the process reliably exits when its input is closed after its `end` event. Any other process is killed instead. */
   readonly leavesByItself: boolean
   /**
    * The files of the agent's home. `present` are the names of the instruction files and `heededFiles` that the repository has; `workspace` is the
@@ -366,7 +366,7 @@ export interface Agent {
   readonly choosesLive?: boolean
   /** The part of the agent's standard error that a person sees. */
   shownStderr(text: string, scripted: boolean): string
-  /** The command that starts the agent. Throws when the access is of another kind than the agent's. */
+  /** The command that starts the agent. Throws when the agent cannot use this kind of access. */
   launch(request: LaunchRequest): Launch
   /** Makes the dialogue with one process. */
   dialogue(request: DialogueRequest): AgentDialogue

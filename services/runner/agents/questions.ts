@@ -5,7 +5,7 @@ import { shortened } from './shorten.ts'
 
 /**
  * Each text of a question is shortened to this many characters. If the person chooses an option that was shortened, the agent gets the shortened
- * text.
+ * text. A rule of claude or codex that is longer than `rule` is left out.
  */
 export const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
 /** A question has at most this many options, fields, choices per field, and rules. */

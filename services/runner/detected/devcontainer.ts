@@ -1,4 +1,4 @@
-/** Turns a devcontainer.json into proposed settings of a project, with a sentence for each entry that is not followed. */
+/** Turns a devcontainer.json into proposed settings of a project, with sentences about the entries that are not followed. */
 import { z } from 'zod'
 import { ProjectVariable } from '#domain/api/projectSettings.schema.ts'
 import { Text } from '#domain/api/fields.schema.ts'
@@ -6,7 +6,7 @@ import { settingsLimits } from '#domain/project/settings.ts'
 import { jsonWithComments } from './jsonWithComments.ts'
 
 export interface Devcontainer {
-  /** Lists the file's entries, such as "Asks for image"; empty without entries. */
+  /** Names the entries that ask for something, at most ten, such as "Asks for image"; empty when no entry does. */
   readonly says: string
   /** Shell commands, in the order in which they run. */
   readonly commands: readonly string[]
@@ -208,7 +208,7 @@ function privilegeNotes(entries: z.infer<typeof File>): readonly string[] {
   ]
 }
 
-/** Writes one refused entry, a text or an object, as a text. Values in an object that are not texts are left out. */
+/** Writes the value of a refused entry, or one element of its list, as a text. Of an object, only the values that are texts are written. */
 function partOf(part: unknown): string {
   if (typeof part === 'string') return part
   const texts = Object.entries(File.safeParse(part).data ?? {}).filter(

@@ -17,8 +17,8 @@ const questions: Readonly<Record<Program, readonly [string, string]>> = {
 const timeoutMs = 5_000
 
 /**
- * Asks each program for its version once, when the versions are first needed. Only programs of this machine are asked: for sandboxes with a system of
- * their own, the result is empty.
+ * Asks each program for its version once, when the versions are first needed. Only programs of this machine are asked: where sandboxes have a system
+ * of their own, or cannot be made, the result is empty.
  */
 export function openProgramVersions({
   sandbox,

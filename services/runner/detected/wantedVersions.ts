@@ -52,7 +52,6 @@ const toolNames: Readonly<Record<string, Program>> = {
   java: 'java',
 }
 
-/** At most this many versions are taken from one file. */
 const maxVersionsOfFile = 10
 
 /** The versions that the files ask for. A text that does not look like a version is left out. */
@@ -66,8 +65,8 @@ export function wantedVersions(texts: ReadonlyMap<string, string>): readonly Wan
 }
 
 /**
- * A sentence for each version that the sandbox does not have. In `versions`, a missing program has `null`, and a program of unknown version has no
- * entry.
+ * A sentence for each version that the sandbox certainly does not have. In `versions`, a missing program has `null`, and a program of unknown version
+ * has no entry.
  */
 export function versionNotes(
   wanted: readonly WantedVersion[],
@@ -82,7 +81,7 @@ export function versionNotes(
   })
 }
 
-/** Whether the version `has` satisfies the request `wanted`; `null` when the request is not written in numbers. */
+/** Whether the version `has` satisfies the request `wanted`; `null` when that depends on a part that is not understood, such as `lts/*`. */
 export function meets(wanted: string, has: string): boolean | null {
   const choices = wanted.split('||').map((choice) => {
     const parts = choice

@@ -8,7 +8,7 @@ import { openSandboxEgress, type EgressRequest, type SandboxEgress } from './san
 export interface Egress {
   /** The hosts that the sandbox of each agent may reach, in addition to what the project allows. */
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
-  /** Whether a project may list IP addresses of this machine and of private networks. */
+  /** Whether a project may list `localhost`, and IP addresses of this machine and of private networks. */
   readonly mayReachPrivate: boolean
   /** The hosts on private networks that a project may list by name. */
   readonly privateHosts: readonly string[]
@@ -17,8 +17,8 @@ export interface Egress {
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
   ): Promise<SandboxEgress>
   /**
-   * Reports refused connections of the task: calls `tell` with a sentence for each refused destination, until the returned function is called. Only
-   * the latest `tell` of a task is called.
+   * Reports refused connections of the task, until the returned function is called: `tell` gets a sentence for each destination and, after
+   * `maxReported` of them, one for all others. Only the latest `tell` of a task is called.
    */
   onRefusalOf(taskId: string, tell: (sentence: string) => void): () => void
   /** Reports that a sandbox of the task was refused a connection. The sandbox may have been opened in an earlier run. */

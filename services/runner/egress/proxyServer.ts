@@ -1,6 +1,6 @@
 /**
- * The only way from a sandbox to the network: an HTTP proxy that reaches allowed hosts, by `CONNECT` or by plain requests to `http:` addresses. The
- * proxy resolves names itself, and connects to the very address that it checked.
+ * The way from a sandbox to the network: an HTTP proxy that reaches allowed hosts, by `CONNECT` or by plain requests to `http:` addresses. The proxy
+ * resolves names itself, and connects to the very address that it checked.
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { createServer, request as httpRequest } from 'node:http'
@@ -32,7 +32,7 @@ export interface ProxyOptions {
   readonly onRefusal: (refusal: Refusal) => void
   /** Returns all addresses of a host; by default it asks the system. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
-  /** Connects to an address, by default over TCP. Resolves to `undefined` when the address does not answer. */
+  /** Connects to an address, by default over TCP. Resolves to `undefined` when that fails. */
   readonly dial?: (address: string, port: number) => Promise<Socket | undefined>
   /** The maximum number of connections from the sandbox at the same time: 256 by default. */
   readonly connections?: number
@@ -46,11 +46,12 @@ export interface ProxyOptions {
 }
 
 export interface Refusal {
-  /** The destination as the sandbox wrote it, shortened and without control characters. */
+  /** The destination that the sandbox named, in at most 200 printable ASCII characters. */
   readonly destination: string
   /**
-   * `not_allowed`: no rule allows the destination; `inside`: it is in the server's own network; `only_git`: only git may read from it;
-   * `other_repository`: git may read from it, but not this repository; `unreachable`: it is allowed, but does not exist or does not answer.
+   * `not_allowed`: no rule allows the destination; `inside`: it has only addresses that may not be reached, such as those of the server's own
+   * network; `only_git`: only git may read from it; `other_repository`: git may read from it, but not this repository; `unreachable`: it is allowed,
+   * but does not exist or does not answer.
    */
   readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
 }
@@ -100,7 +101,7 @@ interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
   readonly traffic: { connections: number; sent: number; received: number }
-  /** How many destinations were refused since a destination was last reached. */
+  /** How many requests were refused since a destination was last reached. */
   refusedInRow: number
   /** The destination of each tunnel that ends in this proxy. */
   readonly destinations: WeakMap<Duplex, Destination>
@@ -330,7 +331,10 @@ function addressIn({ host, port }: Destination, path: string): string {
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`
 }
 
-/** The headers that mark the end of a request's body. They are always sent: without them, the destination could take the body for another request. */
+/**
+ * The headers that mark the end of a request's body. They are sent even if `connection` names them: without them, the destination could take the body
+ * for another request.
+ */
 function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' }
   const length = headers['content-length']

@@ -6,12 +6,12 @@
 /** The port on which the relay listens in a sandbox. Each sandbox has a loopback of its own. */
 export const relayPort = 31_280
 
-/** The port on which an agent in a sandbox reaches the key broker, if it cannot use a unix socket. */
+/** The port on which an agent in a sandbox reaches the key broker: for its model if it cannot use a unix socket, and for its MCP servers. */
 export const modelPort = 31_281
 
 /**
- * A script for `node -e`. Its arguments are the proxy's socket, the broker's socket (or nothing) and the ports. The first port leads to the proxy
- * itself. Each further port of the sandbox leads to the same port on the host's loopback. The script prints a line once it listens.
+ * A script for `node -e`. Its arguments are the proxy's socket, the broker's socket (or an empty text) and the ports: the first leads to the proxy
+ * itself, each further one to the same port on the host's loopback. The script prints a line once it has tried to listen on all of them.
  */
 const relayScript = `
 const { connect, createServer } = require('node:net')
@@ -70,8 +70,8 @@ interface RelayPlace {
 type Command = readonly [string, ...string[]]
 
 /**
- * When a command starts: once the relay is ready, or after a line on its standard input. The command does not get that line. A command that reaches
- * the broker by the relay also waits until the relay is ready: an agent tries only once to connect to its MCP servers.
+ * When a command starts: once the relay is ready, at the latest after 30 seconds, or after a line on its standard input, which the command does not
+ * get. A command that reaches the broker by the relay waits for both: an agent tries only once to connect to its MCP servers.
  */
 export type Begins = 'reachable' | 'on_first_line'
 

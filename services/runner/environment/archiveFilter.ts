@@ -1,6 +1,6 @@
 /**
- * Filters a tar archive: leaves out devices, pipes, and files with a secret in their name or content. The archive was written in a sandbox, so
- * nothing in it is trusted.
+ * Filters a tar archive: leaves out devices, pipes, and files with a secret in their name or, up to 1 MiB, in their content. The archive was written
+ * in a sandbox, so nothing in it is trusted.
  */
 import { setImmediate } from 'node:timers/promises'
 import { formsOf } from '#platform/redaction/secretForms.ts'
@@ -11,11 +11,11 @@ export class NotKept extends Error {
 }
 
 export interface SecretSearch {
-  /** Whether the content contains one of the secrets, plain or encoded. */
+  /** Whether the content contains one of the secrets, plain or encoded. Throws `NotKept` once too much was searched. */
   holdsSecret(content: Buffer): boolean
 }
 
-/** Files with more bytes are not searched for secrets. Programs that write a password into a file write small files. */
+/** The contents of files with more bytes are not searched for secrets. Programs that write a password into a file write small files. */
 const longestSearched = 1024 ** 2
 /**
  * The limit on searching the archives of one setup: the number of searched bytes times the number of forms of the secrets. A search up to this limit
@@ -41,8 +41,8 @@ const blockBytes = 512
 const longestName = 64 * 1024
 
 /**
- * Yields the archive without the entries that must not be kept. Calls `leftOut` with the name of each file that is left out. Throws `NotKept` for a
- * damaged archive.
+ * Yields the archive without the entries that must not be kept. Calls `leftOut` for each file with a secret, with a name that does not contain the
+ * secret. Throws `NotKept` for a damaged archive, or when there is too much to search.
  */
 export async function* filteredArchive(
   archive: AsyncIterable<Buffer>,

@@ -37,7 +37,7 @@ export interface Environment {
   /** The keys of environments that may be used, preferred first: of the workspace's base branch, then of the default branch. */
   readonly usable: readonly EnvironmentKey[]
   readonly isDefaultBranch: boolean
-  /** Whether nothing has run in the workspace yet apart from a setup, and nothing was restored into it. */
+  /** Whether no turn and no command has run in the workspace yet, and nothing was restored into it. */
   readonly isUntouched: boolean
   /**
    * Whether the workspace is untouched and began at the base branch, not at a pushed working branch. Only then may other tasks use what the setup
@@ -47,8 +47,8 @@ export interface Environment {
 }
 
 /**
- * The environment of a workspace; `undefined` for an empty repository, and without a sandbox. Without a sandbox, each task has paths of its own, and
- * a setup writes these paths into files, so that no other task could use them.
+ * The environment of a workspace; `undefined` for an empty repository, for a deleted project, and without a sandbox. Without a sandbox, each task has
+ * paths of its own, and a setup writes these paths into files, so that no other task could use them.
  */
 export async function environmentOf(
   deps: EnvironmentDeps,

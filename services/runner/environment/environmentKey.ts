@@ -1,4 +1,4 @@
-/** Makes the keys under which the result of a setup is kept. Two workspaces have equal keys if the setup would leave the same in both. */
+/** Makes the keys under which the result of a setup is kept. Workspaces with equal keys can share the result. */
 import { readFileSync } from 'node:fs'
 import { sha256 } from '#platform/hashes.ts'
 import { gitOrThrow, type Git } from '../workspace/git/git.ts'
@@ -6,7 +6,7 @@ import type { Sandbox } from '../sandbox/port.ts'
 import { isLockFile } from './keptPaths.ts'
 
 export interface EnvironmentKey {
-  /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit. Only what git ignores is kept. */
+  /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit, which decide what of the tree is kept. */
   readonly setup: string
   /** The hash of everything in `setup` and of the lock files at the commit. */
   readonly setupAndLocks: string
@@ -24,8 +24,8 @@ export interface SetupIdentity {
   /** The system in which the setup runs, as `systemOf` names it. */
   readonly system: string
   /**
-   * The branch that the workspace began at. A setup runs files of the repository, so what it leaves is used only on the same branch: whoever may
-   * change this branch decides what runs there anyway.
+   * The branch on which the setup runs, with files of that branch. What it leaves is used on that branch, where whoever may change the branch decides
+   * anyway what runs. Only what a setup of the default branch leaves is used on other branches too.
    */
   readonly branch: string
   /** The hashes that `keyFilesAt` returns. */
@@ -58,7 +58,7 @@ export async function keyFilesAt(git: Git, gitDir: string, commit: string): Prom
   return { ignores: hashOf(isIgnoreFile), locks: hashOf(isLockFile) }
 }
 
-/** Whether git reads a file with this name, without folders, as a list of files to ignore. */
+/** Whether git reads files of this name, which has no folders, as lists of files to ignore. */
 const isIgnoreFile = (name: string): boolean => name === '.gitignore'
 
 /** Names the system that commands find in a sandbox: the image of its container, or the release of the host whose programs bubblewrap shows. */

@@ -1,6 +1,6 @@
 /**
- * Records in a project's history what becomes of its environment. Each setup with a recorded beginning gets a recorded end, even if this process is
- * killed.
+ * Records in a project's history what becomes of its environment. Each setup with a recorded beginning gets a recorded end: if this process is
+ * killed, at the next start.
  */
 import { randomUUID } from 'node:crypto'
 import { projectStream } from '#domain/kernel/streams.ts'

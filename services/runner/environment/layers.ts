@@ -1,7 +1,7 @@
 /**
- * Keeps the results of setups, called layers, on the disk of this runner. Each layer is a folder below `<root>/environments` with two archives. The
- * name of the folder has the project, and hashes of the setup and of everything that decides its result. A folder gets this name only once all of it
- * is on the disk, so an incomplete layer is never found.
+ * Keeps the results of setups, called layers, on the disk of this runner: folders below `<root>/environments` with two archives and the commit. The
+ * name of a folder has the project, the hashes of the key, the time and the size. A folder gets this name only once all of it is on the disk, so an
+ * incomplete layer is never found.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -206,7 +206,7 @@ export async function removeHalfMade({ root, path }: Place): Promise<readonly Se
   })
 }
 
-/** When a task last used a layer, in milliseconds since 1970; 0 when the layer does not exist. */
+/** When a task last used a layer, or else the `usedAt` with which it was kept, in milliseconds since 1970; 0 when the layer does not exist. */
 export async function lastUsed(dir: string): Promise<number> {
   return (await stat(dir).catch(ifAbsent))?.mtimeMs ?? 0
 }

@@ -12,18 +12,18 @@ import type { Rebuild } from './setUpNewWorkspace.ts'
 type Request = RpcRequest<'rebuildEnvironment'>
 
 export interface Rebuilds {
-  /** Begins a rebuild that a person asks for, unless one of the project is under way. */
+  /** Begins a rebuild that a person asks for, if that is possible. If one of the project is already under way, that one counts. */
   begin(request: Request): Promise<RpcResponse<'rebuildEnvironment'>>
   /**
    * Called when the repository of a project may have changed. A rebuild begins when there is room, if the project's environment was used lately and
    * lock files of the default branch have changed. The same state of the lock files is not tried twice in a row.
    */
   repositoryChanged(request: Request): Promise<void>
-  /** The projects with a rebuild that is under way or waits. */
+  /** The projects with a rebuild that is under way or waits. A project whose lock files are just being compared is not among them. */
   projects(): readonly string[]
   /** Ends the rebuild of a deleted project, which leaves and records nothing. */
   projectDeleted(projectId: string): Promise<void>
-  /** Ends all rebuilds, and leaves nothing of them. */
+  /** Ends all rebuilds, and leaves nothing of them but the record of their end. */
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export interface RebuildPorts {
   usableKeys(request: Request): Promise<readonly EnvironmentKey[]>
   /** Finds changed lock files; `undefined` when nothing has to be made again. */
   changedLocks(request: Request, signal: AbortSignal): Promise<ChangedLocks | undefined>
-  /** Sets up a workspace. Returns why the setup could not begin; `undefined` when it could. */
+  /** Sets up a workspace. Returns why the setup did not begin, or broke off without a recorded end; `undefined` when its end is recorded. */
   setUp(rebuild: Rebuild): Promise<Failed | undefined>
 }
 
@@ -51,7 +51,7 @@ interface Begun extends Request, Partial<ChangedLocks> {
   readonly trigger: 'rebuild' | 'lock_files'
 }
 
-/** Opens the rebuilds, and records the end of those that a killed process has left. */
+/** Opens the rebuilds, and records the end of the setups that a killed process has left. */
 export async function openRebuilds(deps: RebuildDeps, ports: RebuildPorts): Promise<Rebuilds> {
   await recordCutShort(deps)
   const { sandbox } = deps

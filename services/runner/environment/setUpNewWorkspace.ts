@@ -25,7 +25,7 @@ export interface Rebuild extends OfRebuild {
   readonly stop: Stopping
 }
 
-/** Records what becomes of the setup; if it could not begin, only returns why. Removes the workspace at the end. */
+/** Records how the setup ends. If it does not begin, or breaks off with a fault, only returns why. Removes the workspace at the end. */
 export async function setUpNewWorkspace(deps: ExecutionDeps, rebuild: Rebuild): Promise<Failed | undefined> {
   const taskId = randomUUID()
   try {

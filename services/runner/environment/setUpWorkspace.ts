@@ -99,8 +99,8 @@ export interface OfRebuild {
 }
 
 /**
- * Runs the setup command, and keeps what it leaves if other tasks may use it. Also copies the caches from the command's home to the agent's home.
- * Throws `Evicted`.
+ * Runs the setup command, keeps what it leaves if other tasks may use it, and copies the caches from the command's home to the agent's home. If the
+ * command fails for a task, an earlier environment is used instead, if there is one. Throws `Evicted`.
  */
 export async function runSetup(deps: SetupDeps, setup: RunningSetup): Promise<ExecutionOutcome | undefined> {
   const { rebuild } = setup

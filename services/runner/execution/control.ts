@@ -1,11 +1,11 @@
 /** The control of a run from outside: it can be stopped, and messages can be delivered to its turn. */
 
-/** Why a run is stopped before its agent is done. */
+/** Why a run is stopped before it is done. */
 export type StopReason =
   | 'cancelled'
   /** The task was deleted, so nothing can be reported. */
   | 'deleted'
-  /** Another runner has the execution now, or the lease has expired: nothing more may be reported. */
+  /** Another runner has ended the execution, or the lease of a pull request's job was lost: nothing more may be reported. */
   | 'evicted'
   /** The record of the run's task is damaged: nothing more can be recorded. */
   | 'unrecordable'
@@ -17,7 +17,7 @@ export type StopReason =
   | 'silent'
   /** The person can no longer access the repository. */
   | 'no_access'
-  /** The run uses more disk space than it may. */
+  /** The run uses more disk space than it may, or the disk is nearly full. */
   | 'disk_limit'
   | 'too_long'
 
@@ -67,7 +67,7 @@ export function stopping(): Stopping {
 export interface DeliveryQueue {
   /** Adds the ids that the log has now. Each is passed on once. */
   offer(ids: readonly string[]): void
-  /** Passes ids to `take`, one after the other, until the returned function is called. While there is no `take`, the ids wait. */
+  /** Passes ids to `take`, one after the other. Ids that come after the returned function was called wait for the next `take`. */
   listen(take: (id: string) => Promise<void>): () => void
 }
 

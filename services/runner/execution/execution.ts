@@ -21,7 +21,9 @@ import type { Claimed } from './runInput.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Runs a requested execution. Resolves when it has ended, or when this runner may no longer report about it. */
+/**
+ * Runs a requested execution. Resolves when it has ended, or when this runner may no longer report about it. Rejects when its end cannot be recorded.
+ */
 export async function runExecution(
   deps: ExecutionDeps,
   job: { readonly taskId: string; readonly executionId: string },
@@ -44,8 +46,8 @@ export async function runExecution(
 }
 
 /**
- * Claims the execution by recording its start. `undefined` when there is nothing to run: the execution has ended, was withdrawn, or was begun by a
- * runner that died; in the last case its end is recorded here.
+ * Claims the execution by recording its start. `undefined` when there is nothing to run: the execution has ended, was withdrawn, was claimed by
+ * another runner, or was begun by a runner that died. In the last case its end is recorded here.
  */
 async function claim(
   deps: RecordingDeps,

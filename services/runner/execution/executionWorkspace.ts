@@ -1,6 +1,6 @@
 /**
- * Finds or makes the workspace of an execution: takes the workspace of a warm agent, an existing workspace, or a new one into which the saved work is
- * restored.
+ * Finds or makes the workspace of an execution: takes the workspace of a warm agent, one that was prepared ahead, an existing one, or a new one into
+ * which the saved work is restored.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
@@ -96,7 +96,7 @@ export async function executionWorkspace(
   return { ...ready, session: resumes ? subject.session : null, recorded }
 }
 
-/** The workspace in which a warm agent of this task waits, or else the workspace that was prepared ahead for the task. */
+/** The workspace in which a warm agent of this task waits or, for a task that had no workspace yet, the one that was prepared ahead. */
 async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
   // A workspace that was prepared ahead begins at the head of its branch, which is wrong for a task with a start commit.

@@ -14,7 +14,7 @@ export interface TaskFacts {
 export interface DiskFacts {
   /** Whether the workspace was just made, so that it has nothing of the task except what its branch has. */
   readonly isNew: boolean
-  /** Whether the workspace was made from the task's own branch at the code host. */
+  /** Whether the workspace was just made, from the task's own branch at the code host. */
   readonly isOnPushedBranch: boolean
   /** Whether the task's branch at the code host has everything that an evicted workspace of the task had. */
   readonly branchHasEvictedWork: boolean

@@ -33,7 +33,7 @@ export interface ReadyWorkspace extends RepositoryAccess {
   readonly workspace: Workspace
   /** Whether the workspace was just made. */
   readonly isNew: boolean
-  /** Whether the workspace was made from the task's branch at the code host, rather than from the base. */
+  /** Whether the workspace was just made, from the task's branch at the code host rather than from the base. */
   readonly isOnPushedBranch: boolean
   /** Aborts the refresh of the mirror that runs beside the turn, and waits for its end. */
   settle?(): Promise<void>

@@ -252,7 +252,7 @@ const cloneTimeoutMs = 600_000
 
 /**
  * Refreshes the mirror of a repository and checks that the person still has access. With the person's own token, both happen at the same time; with
- * an installation's token, the check comes first. Throws if the host cannot be asked, unless git's own failure says more.
+ * an installation's token, the check comes first. Throws if the host limits our requests or cannot be asked, unless git's own failure says more.
  */
 export async function refreshReached(
   { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,

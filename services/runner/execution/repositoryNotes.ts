@@ -102,8 +102,8 @@ interface Chosen extends PreparedRun<CommandRun> {
 }
 
 /**
- * Fetches a private submodule that the project's owner chose: outside of the sandbox, with the access of whoever runs the task. The sandbox gets the
- * commits as a file, and no token. Returns `null` on success, else the reason, worded to follow a colon. Throws `Evicted`.
+ * Fetches a submodule that the project's settings name, such as a private one: outside of the sandbox, with the access of whoever runs the task. The
+ * sandbox gets the commits as a file, and no token. Returns `null` on success, else the reason, worded to follow a colon. Throws `Evicted`.
  */
 async function fetchChosen(deps: Deps, chosen: Chosen): Promise<string | null> {
   const { workspace, submodule } = chosen
@@ -158,7 +158,7 @@ const bundleInSandbox = '/run/flightdeck/submodule'
 
 /**
  * Checks the submodule out of the bundle, in the sandbox, because only sandboxed processes may write to the agent's repository. At the end, `sync`
- * restores the submodule's real URL. Returns the reason if a command failed; `null` on success, or when the run was stopped.
+ * restores the submodule's real URL. Returns the reason if there is no sandbox or a command failed; `null` on success, or when the run was stopped.
  */
 async function unpack(
   deps: Deps,

@@ -120,7 +120,7 @@ export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
   }
 }
 
-/** The tasks with a workspace below `root` whose files are still those from before an undo. */
+/** The tasks with a workspace below `root` in which the restore after an undo is still pending. */
 export async function interruptedRestores({
   root,
   commands,

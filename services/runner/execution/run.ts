@@ -9,7 +9,7 @@ import type { TerminalWriter } from './recording/terminalWriter.ts'
 import type { TerminalWriters } from './recording/terminalWriters.ts'
 import type { Control, DeliveryQueue, Stopping } from './control.ts'
 
-/** The dependencies of an execution: those of `deps.ts`, and the prewarmed agents and workspaces. */
+/** The dependencies of an execution: those of `deps.ts`, prewarming, and the writers of terminals. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
   readonly prewarm: Prewarm
   readonly terminals: TerminalWriters

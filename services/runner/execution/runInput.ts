@@ -97,7 +97,7 @@ export function modelUseFor(document: TaskDocument, agent: AgentName): ModelUse 
   return modelAgent === agent ? { model: codexModel, effort } : { model: null, effort: null }
 }
 
-/** The session that this agent last had in the task; `null` when there is none. */
+/** The session of the agent, if it was the last agent with a session in the task; otherwise `null`. */
 export function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
   return session?.agent === agent ? session.sessionId : null
 }

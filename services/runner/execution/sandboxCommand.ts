@@ -20,7 +20,7 @@ export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<Workspace
 /** The parts of a run that a command in a sandbox needs. */
 export type CommandRun = Pick<Run, 'stopping' | 'output'>
 
-/** A run whose workspace is ready. */
+/** A run with its workspace and the environments of its sandboxes. */
 export interface PreparedRun<R extends CommandRun = Run> {
   readonly run: R
   readonly workspace: Workspace
@@ -40,10 +40,7 @@ interface SandboxCommand<R extends CommandRun = CommandRun> {
   readonly beforeHomeGoes?: (ofCommand: Workspace) => Promise<void> | undefined
 }
 
-/**
- * Runs a person's command. The end of its output is recorded with the message in which the person wrote the command. Throws `Evicted` when another
- * runner has taken over, or the task was deleted.
- */
+/** Runs a person's command. The end of its output is recorded with the message in which the person wrote the command. Throws `Evicted`. */
 export async function runShellCommand(
   deps: CommandDeps,
   { messageId, ...command }: Omit<SandboxCommand<Run>, 'longestMs'> & { readonly messageId: string },

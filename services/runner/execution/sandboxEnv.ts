@@ -24,7 +24,10 @@ export interface SandboxEnv {
   readonly services?: readonly ProjectService[]
   /** Whether a version of the repository's hooks may run; not by default. */
   readonly hasHooks?: boolean
-  /** Opens the network of the sandbox, and returns the variables with which programs reach it. The agent's own variables override them. */
+  /**
+   * Opens the network of the sandbox. Returns what the sandbox needs to reach it, and all variables of this environment, which the agent's own
+   * variables override.
+   */
   open(): Promise<SandboxEgress>
 }
 
@@ -50,7 +53,7 @@ export interface SandboxEnvs {
   readonly allowedHooks: string | null
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
-  /** The project's variables, which are in every environment of commands and agents. */
+  /** The project's variables, which `withSecrets`, `forCommands` and `forAgent` have. */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /** The environment for the setup, and for commands for which a person grants the secrets. */
   readonly withSecrets: SandboxEnv
@@ -135,9 +138,9 @@ export async function sandboxEnvsOf(
 }
 
 /**
- * git settings that name programs are overridden with these values. The agent may have set them in the tree, and such a program must not run with the
- * secrets. A setting with a custom name (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a command
- * runs.
+ * These settings of git name programs, and are overridden with safe values: the agent may have set them in the tree, and such a program must not run
+ * with the secrets. A setting with a custom name (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a
+ * command runs.
  */
 const safeGitSettings = {
   'core.fsmonitor': 'false',

@@ -1,4 +1,4 @@
-/** Makes the command that runs a line of shell written by a person. */
+/** Makes the command that runs a line of shell. */
 
 /**
  * The program that runs a line of shell. The line may contain a password, so it is not passed as an argument. It is passed in the environment, which

@@ -8,8 +8,8 @@ import type { RepositoryAccess } from './repositoryAccess.ts'
 const rulesTimeoutMs = 3_000
 
 /**
- * The lines for the terminal when a branch requires signed commits and this server does not sign; `null` otherwise, or if the code host does not
- * answer in time. Never throws.
+ * The lines for the terminal when a branch requires signed commits and this server does not sign; `null` otherwise, or if the code host does not say
+ * so in time. Never throws.
  */
 export async function unsignedWarning(
   deps: Pick<WorkspaceDeps, 'commitSigner'> & { readonly codeHost: Pick<CodeHost, 'takesOnlySigned'> },

@@ -22,7 +22,7 @@ export interface McpOfAgent {
   readonly leftOut: readonly McpServerReport[]
   /** The last fault of each remote server, by the server's name. */
   faults(): ReadonlyMap<string, string>
-  /** The states of the servers as far as they are known here, for an agent that does not report them. */
+  /** The states of the servers as far as they are known here, which may be more than the agent reports. */
   seen(): readonly McpServerReport[]
   /** Our own server, if the agent is given any of its tools. */
   readonly own?: OwnServer

@@ -207,8 +207,9 @@ function masked({ secretForms }: Served, text: string): string {
 }
 
 /**
- * A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode. `undefined` for a
- * text that is not JSON: an agent might read it in another way than it is checked here.
+ * A message as the agent may see it: without the credential, tools that are switched off, and images that are broken or too large to decode.
+ * `undefined` for a text that is not JSON: an agent might read it in another way than it is checked here. Throws `McpFault` for JSON that is not one
+ * message.
  */
 async function shownText(served: Served, text: string): Promise<string | undefined> {
   const json = jsonOf(masked(served, text))

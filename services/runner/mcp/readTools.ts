@@ -19,7 +19,7 @@ const ToolPage = z.looseObject({
   nextCursor: z.string().nullish(),
 })
 
-/** Opens a session, reads the tools, and ends the session. */
+/** Opens a session, reads the tools, and ends the session. Never rejects: a failure is a result. */
 export async function readTools(server: RemoteServer): Promise<McpTest> {
   const remote = remoteOf(server)
   const signal = AbortSignal.timeout(withinMs)

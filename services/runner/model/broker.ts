@@ -1,6 +1,6 @@
 /**
- * The key broker of a run, which is the only way from the agent's sandbox to its model. It accepts a token that is valid only for this run, and
- * replaces it with the real key. So the agent never has a key.
+ * The key broker of one agent, through which the agent reaches its model. It accepts a token that is valid only for this broker, and replaces it with
+ * the real key. So the agent never has a key.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -57,8 +57,8 @@ export interface Broker {
   /** The port on loopback; 0 when the broker only has a socket. */
   readonly port: number
   /**
-   * Sets the budget of the turn that begins; `null` between two turns, when the model may not be used. `onCall` is called after each model call of
-   * that turn.
+   * Sets the budget of the turn that begins; `null` between two turns, when the model may not be used. `onCall` is called after each metered call of
+   * that turn that was let through.
    */
   admit(budget: Budget | null, onCall?: OnCall): void
   /** Aborts running requests and removes the socket. */

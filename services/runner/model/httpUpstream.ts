@@ -27,7 +27,8 @@ export interface HttpOptions {
   /** How the key is sent; `api_key` by default. */
   readonly use?: KeyUse
   /**
-   * Whether a person or a project, rather than the operator, chose the address. The host name of such an address may lead only to public addresses.
+   * Whether a person or a project chose the address, other than a private one in numbers. The host name of such an address may lead only to public
+   * addresses.
    */
   readonly isForeign?: boolean
   readonly connectTimeoutMs?: number

@@ -34,7 +34,10 @@ export interface UsageReader {
   readUsage(json: unknown): Partial<ModelUsage> | undefined
 }
 
-/** Makes a meter for an answer of type `contentType`. Answers other than event streams and JSON, and lines that are too long, are not counted. */
+/**
+ * Makes a meter for an answer of type `contentType`. Answers other than event streams and JSON are not counted, nor are lines and JSON that are too
+ * long.
+ */
 export function createMeter({ readUsage }: UsageReader, contentType: string): Meter {
   const isStream = contentType.startsWith('text/event-stream')
   const isJson = contentType.startsWith('application/json')

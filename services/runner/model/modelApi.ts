@@ -24,7 +24,10 @@ export interface ModelApi extends UsageReader {
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the form that clients of this API understand. */
   errorBody(type: string, message: string, status: number): object
-  /** Why a request body is not forwarded: it would make the model's service fetch or run something. `undefined` for a body that is forwarded. */
+  /**
+   * Why a request body is not forwarded: it is not valid, or would make the model's service fetch, run or keep something. `undefined` for a body that
+   * is forwarded.
+   */
   refusal(request: unknown, may: MayFetch): string | undefined
   /**
    * The answer of the built-in scripted model; `undefined` when the request is not one of this API. An API without this function has no scripted
@@ -75,7 +78,7 @@ export type Checked =
 
 const Named = z.object({ model: z.string() })
 
-/** Checks whether a request body would make the model's service fetch or run something. */
+/** Checks a request body. Refuses one that is not JSON, and one for which the API has a `refusal`. */
 export function checkBody(api: Pick<ModelApi, 'refusal'>, body: Uint8Array, may: MayFetch): Checked {
   const request = jsonOf(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
   if (request === undefined) return { kind: 'refused', sentence: 'The body of this request is not JSON.' }

@@ -7,7 +7,7 @@ import type { AnswerFrame, ModelApi } from './modelApi.ts'
 import { answerFault, answerJson, malformed } from './apiFault.ts'
 import type { Exchange, Upstream } from './upstream.ts'
 
-/** Answers with the scripted model. `pauseMs` is the pause before each word, as if a model had to think. */
+/** Answers with the scripted model. `pauseMs` is the pause before each event that is `paced`, as if a model had to think. */
 export function scriptedUpstream(api: ModelApi, pauseMs = 20): Upstream {
   return { answer: (exchange) => answer(api, pauseMs, exchange), close: () => undefined }
 }

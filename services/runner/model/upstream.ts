@@ -13,7 +13,7 @@ export interface Exchange {
   readonly body: Buffer
   /** Whether the model's service may fetch from the network when the request asks for it. */
   readonly modelFetches: boolean
-  /** Must be called with the requested model before the request is answered. */
+  /** Must be called with the requested model before a model answers. */
   readonly onModel: (model: string | undefined) => void
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void

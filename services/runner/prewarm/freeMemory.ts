@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Reads a file of the kernel; `undefined` when it does not exist. */
+/** Reads a file of the kernel; `undefined` when that fails. */
 export type ReadFile = (path: string) => Promise<string | undefined>
 
 const fromKernel: ReadFile = (path) => readFile(path, 'utf8').catch(() => undefined)

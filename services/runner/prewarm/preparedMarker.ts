@@ -1,6 +1,6 @@
 /**
- * The marker file beside a workspace that was made before its task exists. A process that finds such a file when it starts removes the file and the
- * workspace: nobody knows any more for whom the workspace was made.
+ * The marker file beside a workspace that no task has yet, or that none will have. A process that finds such a file when it starts removes the file
+ * and the workspace: nobody knows any more what the workspace was made for.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

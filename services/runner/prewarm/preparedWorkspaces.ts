@@ -1,6 +1,6 @@
 /**
- * Makes workspaces before their tasks exist. When a person has chosen a project and started a description, a workspace is made and an agent is
- * started in it, under the id that the task will have. If no task takes the workspace within a minute, it is removed.
+ * Makes workspaces before their tasks exist. When a person has chosen a project and started a description, a workspace is made and, if possible, an
+ * agent is started in it, under the id that the task will have. If no task takes the workspace within a minute of the last request, it is removed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -38,7 +38,9 @@ export interface PreparedWorkspaces {
    * removed, and not returned.
    */
   adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Ends a preparation early. A workspace that is still being made is removed; one that is made is kept, but nothing more is prepared in it. */
+  /**
+   * Ends a preparation early. A workspace that is still being made is removed; one that is made is kept, but no longer filled from an environment.
+   */
   stop(taskId: string): void
   /** Removes all workspaces that no task has taken. */
   close(): Promise<void>
@@ -206,8 +208,8 @@ type StartingDeps = Parameters<typeof agentSetup>[0] &
   Pick<AgentDeps, 'abilities'> & { readonly agents: Pick<WarmAgents, 'hasRoom' | 'keep'> }
 
 /**
- * Starts an agent that waits for the first message of its task, unless the agent is missing, cannot wait, or memory is short, or the signal aborts
- * before.
+ * Starts an agent that waits for the first message of its task, unless the agent cannot be started, cannot wait, or memory is short, or the signal
+ * aborts before.
  */
 export async function startWarmAgent(
   deps: StartingDeps,

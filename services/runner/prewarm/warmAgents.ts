@@ -23,8 +23,8 @@ export interface WarmAgents {
   /** The workspace of the agent that has waited for this task since its last turn; `undefined` when no agent waits. */
   workspaceOf(taskId: string): Workspace | undefined
   /**
-   * Keeps an agent for its task, for at most `idleMs`. While programs run in its sandbox, it is kept for at most 8 hours. Ends another agent of the
-   * same task, and the oldest agent if there are too many.
+   * Keeps an agent for its task, for at most `idleMs`, or for about 8 hours while programs run in its sandbox. Ends another agent of the same task,
+   * and the oldest agents if there are too many.
    */
   keep(workspace: Workspace, process: AgentProcess, fingerprint: Fingerprint, idleMs: number): Promise<void>
   /** Ends the waiting agent of this task, if there is one. */
@@ -59,7 +59,7 @@ interface Waiting extends Fingerprint {
   isThawed: boolean
 }
 
-/** The tasks whose agents are too many: first the oldest, and last those in whose sandbox somebody has a shell. */
+/** The tasks whose agents are too many: first the oldest, and last those in whose sandbox other programs run. */
 function surplusOf(waiting: ReadonlyMap<string, Waiting>, allowed: number): readonly string[] {
   const used = ([, { process }]: readonly [string, Waiting]) => Number(process.isUsed())
   const inTurn = [...waiting].toSorted((one, other) => used(one) - used(other))

@@ -22,7 +22,7 @@ interface Published {
   readonly pushSignal: AbortSignal
 }
 
-/** The longest time that a pull request waits for the notes. */
+/** After this time the exchange of notes with the code host is aborted, since the pull request waits for it. */
 const notesTimeoutMs = 20_000
 
 /** How many of the branch's newest commits are examined. Those of earlier publications are included, since their notes may not have reached the host. */

@@ -30,7 +30,10 @@ export function addressOfTask(
   return publicAddress === null ? taskId : `${publicAddress.replace(/\/+$/, '')}/tasks/${taskId}`
 }
 
-/** Adds to the text of a pull request: a link to the task's record, the size and root of the log's newest seal, and the key that checks the seal. */
+/**
+ * Adds to the text of a pull request a link to the task's record, or the task's id if there is no address. If the log has a seal, also adds the
+ * seal's size and root, and the key that checks the seal.
+ */
 export async function withRecord(deps: TaskRecordDeps, taskId: string, body: string): Promise<string> {
   const address = addressOfTask(deps, taskId)
   const record = deps.publicAddress === null ? `Task ${taskId}` : `[Record of this task](${address})`
@@ -44,8 +47,8 @@ export async function withRecord(deps: TaskRecordDeps, taskId: string, body: str
 }
 
 /**
- * The line that names the key with which people can check the record. The line links to the verifier, unless the address is a loopback address, which
- * nobody outside of this machine can open.
+ * The line that names the key with which people can check the record. The line links to the verifier, unless the server's address is unknown, or a
+ * loopback address, which nobody outside of this machine can open.
  */
 function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, fingerprint: string): string {
   const isReachable = publicAddress !== null && !isLoopback(new URL(publicAddress).hostname)

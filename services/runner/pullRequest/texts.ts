@@ -27,7 +27,7 @@ export async function messageOf(deps: Deps, publication: Publication): Promise<s
   return firstCommitMessage((await wordsOf(deps, publication)).title, state.issue?.number ?? null)
 }
 
-/** The commit message of an update: the report of the agent about the latest turn, and the request of the turn. */
+/** The commit message of an update: the report of the agent about the latest turn, the request of the turn, and the feedback that was worked on. */
 async function messageOfFollowUp(
   { documents }: Deps,
   state: LiveTask,

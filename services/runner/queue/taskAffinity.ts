@@ -22,8 +22,8 @@ export function runnerIdIn(root: string): string {
 }
 
 /**
- * Which runner should do the next work of a task. `here`: this runner, which ran the task last or is the first. `elsewhere`: another runner, which is
- * connected or may come back. `gone`: this runner, because the other one no longer exists.
+ * Which runner should do the next work of a task. `here`: this runner, which ran the task last, or is the first or only one. `elsewhere`: another
+ * runner, which is connected or may come back. `gone`: this runner, because the other one is leaving or no longer exists.
  */
 export function affinityOf(
   { lastRunnerId, phase }: Pick<LiveTask, 'lastRunnerId' | 'phase'>,

@@ -19,7 +19,7 @@ import { deliveryQueue, stopping, type Control, type Stopping } from '../executi
 import type { RunnerPresence } from './runnerPresence.ts'
 import { affinityOf } from './taskAffinity.ts'
 
-/** If a runner dies, another one takes over its jobs within this time. */
+/** If a lease is not renewed for this long, its job is delivered again, also to other runners. */
 export const leaseMs = 4_000
 const renewMs = 1_000
 /** How soon a job that is for another runner is delivered again: this time for each delivery so far, up to `retryMs`. */
@@ -104,7 +104,7 @@ export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>)
 
 type Decision =
   | { readonly kind: 'begin' }
-  /** Another runner ran the task last and no longer exists, so the workspace of the task on this runner is outdated. */
+  /** Another runner ran the task last and is leaving or gone, so the workspace of the task on this runner is outdated. */
   | { readonly kind: 'begin_again' }
   | { readonly kind: 'later'; readonly afterMs: number }
 
@@ -231,8 +231,8 @@ const pollIntervalMs = 1_000
 const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested', 'QuestionAnswered'])
 
 /**
- * Passes steering messages and answers to the run. Stops the run when a person cancels the run or deletes the task, or when another runner has ended
- * the run.
+ * Passes steering messages and answers to the run. Stops the run when a person cancels the run or deletes the task, when another runner has ended the
+ * run, or when the task's record is damaged.
  */
 function watchTask(
   { commands, documents, bus, logger }: Pick<RunnerEngines, 'commands' | 'documents' | 'bus' | 'logger'>,

@@ -7,9 +7,9 @@ import type { AnswerTo, Work } from './textWork.ts'
 
 export interface TextThreads {
   /**
-   * Does the work in a thread, after earlier work. If the thread ends, another one does the work once more. Rejects when the work throws, when the
-   * second thread ends too, or after the threads are closed. Callers await each answer before they send more of a stream, so the queue is never
-   * longer than the number of callers.
+   * Does the work in a thread; work is begun in the order of the calls. If the thread ends, another one does the work once more. Rejects when the
+   * work throws, when the second thread ends too, or after the threads are closed. Callers await each answer before they send more of a stream, so
+   * the queue is never longer than the number of callers.
    */
   run<W extends Work>(work: W): Promise<AnswerTo<W>>
   close(): Promise<void>

@@ -1,4 +1,4 @@
-/** The work of a thread that scans text: it finds secrets, or decides whether a request would make a model's service fetch something. */
+/** The work of a thread that scans text: it finds secrets, or checks the body of a request to a model. */
 import { checkBody, type Checked } from '../model/modelApi.ts'
 import { modelApis, type ModelApiName } from '../model/apis.ts'
 import { automatonOf, type Automaton, type Word } from '#platform/redaction/automaton.ts'

@@ -105,7 +105,8 @@ async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Prom
 }
 
 /**
- * Answers from a commit. Returns `undefined`, so that other runners answer, if this runner lacks the repository, the commit, or the person's access.
+ * Answers from a commit. Returns `undefined`, so that other runners answer, if this runner lacks the repository, the commit, or the person's access,
+ * or fails.
  */
 async function atCommit<Answer>(
   deps: AbilitiesDeps,

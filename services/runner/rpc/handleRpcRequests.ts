@@ -1,4 +1,4 @@
-/** Handles calls of other services about this runner's workspaces and mirrors. */
+/** Handles the calls of other services to this runner. */
 import type { RpcRequest, Rpc, RpcResponse } from '#platform/ports/rpc.ts'
 import { abilityAnswers, foundRepositories, type AbilitiesDeps } from './abilities.ts'
 import type { Rebuilds } from '../environment/rebuild.ts'
@@ -25,8 +25,8 @@ import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
 /**
- * Of some kinds of calls, at most this many are handled at once. Further calls get no response: the caller then uses the recorded state, or calls
- * again.
+ * Of some kinds of calls, at most this many of each kind are handled at once. Further calls get no response: the caller then uses the recorded state,
+ * or calls again.
  */
 const maxAtOnce = 4
 

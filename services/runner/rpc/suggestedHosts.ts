@@ -1,4 +1,4 @@
-/** Answers which hosts the package managers in a project's repository are configured to use. */
+/** Answers which hosts the package managers in a project's repository are configured to use, and which repositories its submodules are. */
 import { AllowedHost, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
@@ -18,8 +18,8 @@ export type HostsDeps = Pick<
 >
 
 /**
- * The hosts that package managers use, according to the repository's files. This server's own configuration is not read, since it does not belong to
- * the project.
+ * The hosts that package managers use, according to the repository's files, and the submodules at the code host, as `owner/name`. This server's own
+ * configuration is not read, since it does not belong to the project.
  */
 export async function suggestedHosts(
   deps: HostsDeps,
@@ -98,8 +98,8 @@ const repositoryFiles: ReadonlyMap<string, Format> = new Map([
 const maxHosts = 20
 
 /**
- * The hosts in a configuration file of this format, without duplicates. Each is written as in a project's list of allowed hosts. Loopback and private
- * addresses are left out.
+ * At most `maxHosts` hosts in a configuration file of this format, without duplicates. Each is written as in a project's list of allowed hosts.
+ * Loopback and private addresses are left out.
  */
 export function hostsIn(format: Format, text: string): readonly string[] {
   const found = new Set<string>()

@@ -57,7 +57,7 @@ export function inTurns(now: () => number = Date.now) {
     inTurn(async () => (now() - since < longestWaitMs ? work() : undefined))
 }
 
-/** Reads from the workspace. If there is none, reads from the saved work. If nothing was saved either, reads from a branch. */
+/** Reads from the workspace. If there is none, reads from the saved work. If that is missing or unusable, reads from a branch. */
 async function answer(
   deps: TaskFilesDeps,
   repository: Repository,

@@ -45,7 +45,10 @@ function savedAfter({ restorePoints: { points }, origin }: LiveTask, executionId
   return before === null ? (origin?.snapshot ?? null) : (points[before]?.snapshot ?? null)
 }
 
-/** This runner's workspace of a task; `undefined` if there is none, or if the task's owner may no longer read the repository. */
+/**
+ * This runner's workspace of a task; `undefined` if there is none, or no such task or project. Throws if the task's owner may no longer use this
+ * server, or has no valid token of the code host.
+ */
 export async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promise<Workspace | undefined> {
   const task = await deps.documents.get(tasksView, taskId)
   const reached = task && (await reachAsPerson(deps, task))

@@ -24,7 +24,7 @@ import { isEvicted, type Workspace } from '../workspace/workspace.ts'
 
 export type WorkDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'treeGitFor'> & {
   readonly blobs: Pick<RecordingDeps['blobs'], 'get'>
-  /** Returns how git reaches the task's repository with the access of the task's owner; `undefined` if it cannot. */
+  /** Returns how git reaches the task's repository with the access of the task's owner; `undefined` when the project was deleted. */
   readonly reach: (of: Repository) => Promise<HostPlace | undefined>
 }
 
@@ -40,8 +40,9 @@ export const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repositor
 const hostTimeoutMs = 5_000
 
 /**
- * Where all of the task's work is; `here` if some of it is only in the workspace. A pushed branch that is not merged is no place for it, since the
- * same clean-up deletes the branch. Ignored files do not count, since they can be made again. Throws `HostDidNotAnswer`.
+ * Where all of the task's work is: `here` if some of it may be only in the workspace, `unknown` if the workspace is gone and nothing tells. A pushed
+ * branch that is not merged is no place for it, since the same clean-up deletes the branch; ignored files do not count, since they can be made again.
+ * Throws `HostDidNotAnswer`.
  */
 export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
   const { git, root } = deps
@@ -94,7 +95,7 @@ async function canBeRestored(
   return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', '--stdin'], input })) === ''
 }
 
-/** Thrown when the code host gave no answer: it is unavailable, slow, or refuses. */
+/** Thrown when the code host could not be asked: it is unavailable or slow, it refuses, or the owner has no access. */
 export class HostDidNotAnswer extends Error {
   override readonly name = 'HostDidNotAnswer'
 }

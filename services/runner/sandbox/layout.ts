@@ -39,7 +39,7 @@ export function environmentOf(
   return { ...initial, ...env, PATH: searchPathOf(env['PATH'], sandboxPaths, initial.PATH) }
 }
 
-/** The limits of git. It only reads a tree and a mirror, so it needs less than an agent. */
+/** The limits of git. It needs less memory and fewer processes than an agent, but may write larger files, such as its packs. */
 export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
 
 /** The contents of the files from which programs in a sandbox learn the name of their user. */

@@ -13,13 +13,16 @@ import { notAllowed, type Detected } from './probe.ts'
 
 export interface OpenedSandbox {
   readonly sandbox: AvailableSandbox
-  /** A notice about the sandbox that every page shows; `null` for none. */
+  /** A notice about the sandbox for the dashboard; `null` for none. */
   readonly notice: string | null
-  /** Why only the scripted model may run in the sandbox, in a sentence; `null` when real models may run. */
+  /** Sentences that say why only the scripted model may run in the sandbox; `null` when real models may run. */
   readonly onlyScripted: string | null
-  /** A sentence for each guarantee that a sandbox usually gives but this sandbox does not. */
+  /** A sentence or two for each guarantee that a sandbox usually gives but this sandbox does not; empty without a sandbox. */
   readonly shortcomings: readonly string[]
-  /** Sentences about how the sandbox counts memory and which host toolchains it shows; empty without a sandbox. */
+  /**
+   * Sentences about the sandbox: why it is a container, if it was not asked for, how it counts memory, and which host toolchains it shows. Empty
+   * without a sandbox.
+   */
   readonly about: readonly string[]
   /** Ends everything that serves the sandboxes, such as containers for git calls, but not the sandboxes themselves. */
   close(): Promise<void>
@@ -39,8 +42,9 @@ const unsandboxedNotice =
 const close = async () => undefined
 
 /**
- * Opens the sandbox. Without one, or with shortcomings that the operator did not allow, only the scripted model may run, whose commands we wrote;
- * SANDBOX=none allows every model. If SANDBOX=container is impossible, throws an error whose message is a sentence.
+ * Opens the sandbox. If there is none, or one with shortcomings that the operator must allow and did not, a server with a key for a real model runs
+ * nothing (`missing`), and another server only the scripted model, whose commands we wrote. SANDBOX=none allows every model. Throws an error for the
+ * operator if SANDBOX=container is impossible.
  */
 export async function openSandbox(config: Config, places: SandboxPlaces): Promise<OpenedSandbox> {
   const { path } = config
@@ -126,7 +130,9 @@ function unlessTooWeak(
   return { sandbox: { missing }, notice: why, ...only }
 }
 
-/** Whether an agent has a key for a real model. Without a key, only our own scripted model tells agents what to do. */
+/**
+ * Whether the server has a key for a real model. The keys of people and projects do not matter, because `onlyScripted` keeps them from being used.
+ */
 function hasRealModel({ agents }: Config): boolean {
   return Object.values(agents).some(({ apiKey }) => apiKey !== undefined)
 }

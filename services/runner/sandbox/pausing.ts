@@ -1,4 +1,4 @@
-/** Stops the processes in a workspace's sandboxes for a moment, so that their disk usage can be counted. */
+/** Keeps track of the sandboxes of each task, and stops their processes for a moment, so that their disk usage can be counted. */
 import { readdir, stat } from 'node:fs/promises'
 import { signalProcess } from '#platform/childProcess.ts'
 import type { Sandbox, SandboxedProcess, SandboxSpec } from './port.ts'
@@ -6,7 +6,7 @@ import { processTree } from './processTree.ts'
 
 /** The stopped processes of a workspace. */
 export interface Paused {
-  /** The bytes of deleted files that the paused processes hold open on this device. No folder shows those files. */
+  /** The bytes of deleted files on `device` that the paused processes hold open. No folder shows those files. */
   deletedBytes(device: number): Promise<number>
   /** Lets the processes continue. */
   resume(): void
@@ -21,7 +21,7 @@ export interface PausableSandbox {
   ofTask(
     taskId: string,
   ): readonly { readonly child: SandboxedProcess; readonly ownPorts: readonly number[] }[]
-  /** Pauses the processes of a task's sandboxes. Those in containers continue, because this machine does not see them. */
+  /** Pauses the processes of a task's sandboxes. Those in containers continue, because their process ids are not known here. */
   pause(taskId: string): Promise<Paused>
 }
 

@@ -4,8 +4,8 @@
  * - `bubblewrap`: its own user, process tree, network and file system. Inside are the workspace, a private home,
  *   the mirror's objects, the system read-only, and what the spec names; the environment is that of the spec.
  *   Nothing of it is left after its end.
- * - `container`: the same, made by a container engine. The system is the image's, and the memory of processes is
- *   counted together with the temporary folders.
+ * - `container`: the same, made by a container engine. The system is the image's, and no program can be started beside
+ *   the command.
  * - `none`: a plain child of this process with all permissions of the server's user. Only for operators who ask
  *   for it by name.
  *
@@ -38,7 +38,10 @@ export interface Sandbox {
   paths(workspace: Workspace): SandboxPaths
   /** The path at which a command in the sandbox finds the file or folder of `bind`. */
   seenAs(bind: Bind): string
-  /** git for reading and committing what an agent wrote. It sees this workspace and its mirror, and no network. */
+  /**
+   * git for reading and committing what an agent wrote. It sees only this workspace and its mirror, and no network; without a sandbox, it is the
+   * host's own git.
+   */
   gitFor(workspace: Workspace): Git
 }
 
@@ -49,8 +52,8 @@ export interface SandboxPaths {
 }
 
 /**
- * A file or folder `source` of the host that is visible in the sandbox at the path `target`. Both paths are absolute, and `target` is outside of the
- * sandbox's tree and home.
+ * A file or folder `source` of the host, and the path `target` at which the sandbox shows it; `seenAs` says where commands find it. Both paths are
+ * absolute, and `target` is outside of the sandbox's tree and home.
  */
 export interface Bind {
   readonly source: string
@@ -58,7 +61,10 @@ export interface Bind {
 }
 
 export interface SandboxLimits {
-  /** The limit for all processes together. Files in `/tmp` and in `/dev/shm` may take up a quarter of it each in addition. */
+  /**
+   * The limit for all processes together. Files in `/tmp` and in `/dev/shm` may take up a quarter of it each in addition. Where the kernel counts, a
+   * single limit covers all three.
+   */
   readonly memoryBytes: number
   readonly processes: number
   /** The limit for each file. */
@@ -70,8 +76,8 @@ export interface SandboxSpec {
   /** Program and arguments, without a shell. Others on the host can see them. */
   readonly command: readonly [string, ...string[]]
   /**
-   * The whole environment, except for `HOME`, `USER`, `LANG` and `TMPDIR`, which have defaults. `PATH` lists folders below the tree and the home, as
-   * in `./bin:$HOME/bin`. They are searched before the folders of the sandbox.
+   * The variables of the command. They replace and extend those that every command gets, such as `HOME`, `USER`, `LANG` and `TMPDIR`. `PATH` lists
+   * folders below the tree and the home, as in `./bin:$HOME/bin`. They are searched before the folders of the sandbox.
    */
   readonly env: Readonly<Record<string, string>>
   readonly workspace: Workspace
@@ -96,7 +102,10 @@ export interface ReservedSandbox {
   close(): Promise<void>
 }
 
-/** Why the sandbox ended. `itself`: by itself, or by a signal from inside. Otherwise the runner ended it for the given reason. */
+/**
+ * Why the sandbox ended. `itself`: by itself, or by a signal from inside. Otherwise the runner ended it for the given reason; for `memory_limit`, the
+ * kernel may have done so.
+ */
 export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
 
 export interface SandboxExit {
@@ -107,23 +116,26 @@ export interface SandboxExit {
 }
 
 export interface SandboxedProcess {
-  /** The process id on the host; `null` when it is not a process of this machine. */
+  /** The process id on this machine; `null` for a container, whose process id is not known here. */
   readonly pid: number | null
   readonly stdin: Writable | null
   /** The command waits while nobody reads `stdout` and `stderr`. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when all processes of the sandbox have ended, whether or not its output was read. */
+  /** Settles when all processes of the sandbox have ended, whether or not its output was read. Without a sandbox, detached processes may go on. */
   readonly exited: Promise<SandboxExit>
   /** Does what Ctrl-C does in a terminal: sends SIGINT to all processes that are still in the command's group. */
   interrupt(): void
   /** Ends the sandbox at once, with everything that it started. `exited` says when that is done. */
   kill(): void
-  /** Resolves when the command and its helper processes have started: whatever is started later does not survive a freeze. Never rejects. */
+  /**
+   * Never rejects. In an agent's sandbox, resolves when the command and its helper processes have started, or when that has failed: whatever is
+   * started later does not survive a freeze.
+   */
   readonly settled: Promise<void>
   /**
    * Starts another program in this sandbox, with the same user, namespaces, filter and limits. It runs in a frozen sandbox too, and ends with the
-   * sandbox. Throws `CannotStart`.
+   * sandbox. Rejects with `CannotStart`, in a container always.
    */
   exec(spec: ProgramSpec): Promise<Program>
   /**
@@ -131,12 +143,12 @@ export interface SandboxedProcess {
    * is below its keeper.
    */
   programs(): readonly number[]
-  /** The TCP ports on which the command, the programs of `exec` and their descendants listen: at most 64. */
+  /** The TCP ports on which the command, the programs of `exec` and their descendants listen: at most 64, and none in a container. */
   listening(): Promise<readonly ListeningPort[]>
   /**
    * Suspends the command and its helper processes, which existed when `settled` resolved, and ends all other processes. Nothing runs until `thaw`,
-   * apart from programs of `exec` and their descendants. If this takes longer than some seconds, everything is ended. Without a sandbox, `freeze`
-   * cannot find a process that is in another session and has removed our mark (none.ts) from its environment.
+   * apart from programs of `exec` and their descendants. If this fails, or takes longer than some seconds, everything is ended. Without a sandbox,
+   * `freeze` misses a process that has left the command's group, whose parent has ended, and that has removed our mark (none.ts).
    */
   freeze(): Promise<'frozen' | 'ended'>
   thaw(): void

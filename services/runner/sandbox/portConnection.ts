@@ -4,8 +4,8 @@ import { Duplex } from 'node:stream'
 import type { SandboxedProcess } from './port.ts'
 
 /**
- * Connects to a port of the sandbox's loopback; `undefined` when nothing listens there. The connection ends with the sandbox. Throws `CannotStart`.
- * The data from the connection is not trusted, since any process of the sandbox can listen.
+ * Connects to a port of the sandbox's loopback; `undefined` when that fails, as when nothing listens there. The connection ends with the sandbox.
+ * Throws `CannotStart`. The data from the connection is not trusted, since any process of the sandbox can listen.
  */
 export async function connectToPort(
   sandbox: Pick<SandboxedProcess, 'exec'>,

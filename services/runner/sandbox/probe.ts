@@ -16,7 +16,7 @@ export type Detected<Kind extends Sandbox = Sandbox, More = unknown> =
       readonly kind: 'works'
       readonly sandbox: Kind
       readonly shortcomings: readonly Shortcoming[]
-      /** A sentence about how the memory of a sandbox is counted. */
+      /** Sentences about how the memory of a sandbox is counted. */
       readonly memory: string
       /** The names of the host's toolchains that the sandbox shows, apart from those of its system folders. */
       readonly toolchains?: readonly string[]
@@ -82,7 +82,7 @@ async function lookAround(
   ]
 }
 
-/** Why git cannot read the tree; `undefined` when it can. Without this check, no file would ever seem to have changed. */
+/** Why git cannot read the tree; `undefined` when it can. Without git, no change could be shown or published. */
 async function gitFault(sandbox: Sandbox, workspace: Workspace): Promise<string | undefined> {
   const file = join(workspace.dir, 'trial')
   writeFileSync(file, 'trial\n')

@@ -30,7 +30,7 @@ export function fewProcesses(pid: number): readonly number[] {
 
 /** How many open files and mappings are inspected at most, for all processes together; a sandbox does not need more. */
 const maxDescriptors = 100_000
-/** How many descriptors are inspected at once, so that other file reads of this process do not wait long. */
+/** How many descriptors or mappings are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64
 /** How often hidden descriptors are read again, for all processes together; `retryMs` is the pause before each time. */
 const maxTries = 50
@@ -38,10 +38,10 @@ const retryMs = 20
 
 /**
  * The memory of the processes in bytes, resident or swapped. Memory that processes share, or that only a descriptor holds (memfd, anonymous shared
- * mappings, System V), counts once; files in `/tmp` and `/dev/shm` do not count. Memory on its way through a socket and System V segments that no
- * process has attached cannot be seen here, so the filter of system calls refuses memfds and all but small segments. The filter also makes all
- * threads of a process share their open files, so only one thread's are read. Returns `Infinity` if there is too much to inspect, or if a living
- * process cannot be inspected.
+ * mappings, System V), counts once; files, such as those in `/tmp` and `/dev/shm`, do not count. Memory on its way through a socket and System V
+ * segments that no process has attached cannot be seen here, so the filter of system calls refuses memfds and all but small segments. The filter also
+ * makes all threads of a process share their open files, so only one thread's are read. Returns `Infinity` if there is too much to inspect, or if a
+ * living process cannot be inspected.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
@@ -109,7 +109,7 @@ async function openedBy(
   }
 }
 
-/** Names in /proc that stand for memory. No file has such a name, because a file's path begins with an existing folder. */
+/** Names in /proc that stand for memory. No file has such a name, because a sandbox can make no file in `/` or in `/dev`. */
 const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
 /** Lines of /proc/<pid>/maps about shared memory. Private mappings are included, because one privately mapped page keeps all of the shared memory. */
 const sharedMapping =
@@ -151,7 +151,10 @@ export interface ProcessFacts {
   readonly state: string
 }
 
-/** Facts about a process or a thread from its folder in /proc: when it began, and whether it still runs; `undefined` when it does not exist. */
+/**
+ * Facts about a process or a thread from its folder in /proc: when it began, its state, and whether its process still runs; `undefined` when it does
+ * not exist.
+ */
 export async function factsOf(folder: string): Promise<ProcessFacts | undefined> {
   // The name, in brackets, may contain anything. The state comes after it; the threads and the start time are 17 and 19 fields after the state.
   const stat = await read(`${folder}/stat`)

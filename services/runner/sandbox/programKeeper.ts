@@ -23,9 +23,9 @@ export function keeperWords({ command, terminal }: ProgramSpec): readonly [strin
 
 /**
  * The keeper's own part of its script, in Perl like the launcher. Its arguments are the descriptors of the words and of the pipe to the runner. It
- * reads lines with the size of the terminal from the pipe, and writes one line with the exit code to it. Then it waits until it is killed, or until
- * the runner has gone. 38 is PR_SET_NO_NEW_PRIVS and 36 PR_SET_CHILD_SUBREAPER of prctl(2). The requests of ioctl(2) are TIOCSPTLCK, TIOCGPTN,
- * TIOCSWINSZ and TIOCSCTTY.
+ * reads lines with the size of the terminal from the pipe, and writes one line with the exit code to it. Then it waits until it is killed or the
+ * runner has gone; if the runner goes earlier, the keeper kills the program. 38 is PR_SET_NO_NEW_PRIVS and 36 PR_SET_CHILD_SUBREAPER of prctl(2). The
+ * requests of ioctl(2) are TIOCSPTLCK, TIOCGPTN, TIOCSWINSZ and TIOCSCTTY.
  */
 const keeps = `
 my ($prctl, $setsid, $rows, $columns) = splice @words, 0, 4;

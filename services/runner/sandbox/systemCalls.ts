@@ -1,6 +1,6 @@
 /**
  * The system calls that are refused in sandboxes. From this one list, bubblewrap's filter, the profile of
- * containers and the profile of the runner in `docker-compose.yml` are made. Has no side effects.
+ * containers and the profile of the runner, `deploy/runner.seccomp.json`, are made. Has no side effects.
  *
  * ptrace(2) and process_vm_readv(2) are allowed, because debuggers need them. A sandbox has its own user, so they
  * only reach the sandbox. A tracer cannot get around the filter: the kernel applies it again to a call that the
@@ -250,8 +250,8 @@ const numbers = {
 export type CallName = keyof typeof numbers
 
 /**
- * In a sandbox, system calls with higher numbers than this fail as if they did not exist, because nobody has reviewed them. The calls of x32 fail
- * too, because their numbers are far higher.
+ * In a sandbox of bubblewrap, system calls with higher numbers than this fail as if they did not exist, because nobody has reviewed them. The calls
+ * of x32 fail too, because their numbers are far higher.
  */
 const lastKnown = 466
 
@@ -327,7 +327,7 @@ const returns = 0x06
  * Profiles cannot express calls that are newer than those the engine knows.
  */
 export function seccompProfile(of: 'sandbox' | 'runner'): object {
-  // The calls that make hidden memory are allowed in a container, because the kernel counts all memory of a container.
+  // The calls that make hidden memory are allowed in a container: if its memory is limited, the kernel counts all of it.
   const applied = rules.filter(
     ({ isForMakingSandboxes, isHiddenMemory }) =>
       !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),
@@ -355,7 +355,10 @@ function comparison(argument: NonNullable<Rule['argument']>): object {
     : { index, value: argument.mask, valueTwo: argument.value, op: 'SCMP_CMP_MASKED_EQ' }
 }
 
-/** The number of a call on this machine, for a program that makes the call by number. */
+/**
+ * The number of a call on this machine, for a program that makes the call by number; `null` when the machine's architecture does not have the call,
+ * or is unknown.
+ */
 export function callNumber(name: CallName): number | null {
   return process.arch === 'x64' || process.arch === 'arm64'
     ? numbers[name][architectures[process.arch].column]

@@ -3,7 +3,10 @@ import type { Counted } from './bubblewrap/controlGroups.ts'
 import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
 
-/** How often memory is checked. The kernel itself limits the memory of a single process; these checks limit the sum of many processes. */
+/**
+ * How often memory is checked. In a sandbox, the kernel limits the memory of each process. These checks limit the sum of all, unless a control group
+ * does.
+ */
 const pollIntervalMs = 500
 /** The pause after a check is at least this many times as long as the check. */
 const pauseFactor = 10

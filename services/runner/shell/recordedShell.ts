@@ -1,4 +1,4 @@
-/** Records what a shell prints. Ends the shell when its time is over, or no more output may be recorded. */
+/** Records what a shell prints. Ends the shell when it has been open or idle for too long, or when no more output may be recorded. */
 import type { Readable } from 'node:stream'
 import type { Logger } from '#platform/log.ts'
 import { idleShellMs, longestShellMs, shellEndSentences, type ShellEnd } from '#domain/task/shells.ts'

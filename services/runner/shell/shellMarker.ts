@@ -1,6 +1,6 @@
 /**
  * A file in a task's folder that names the task's open shell. If a process finds such a file at its start, an earlier process was killed: the new
- * process records that the shell has ended.
+ * process records that the shell has ended, unless another runner ran the task last.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -18,7 +18,7 @@ export interface ShellSandbox {
   close(): Promise<void>
 }
 
-/** Throws `Fault` when no sandbox can be opened. */
+/** Throws `Fault` or `CannotStart` when no sandbox can be opened. */
 export async function shellSandbox(
   deps: ShellDeps,
   workspace: Workspace,

@@ -1,4 +1,4 @@
-/** The shells of people in the sandboxes of tasks: one for each task, recorded like the output of a command. */
+/** The shells of people in the sandboxes of tasks: at most one for each task, recorded like the output of a command. */
 import { randomUUID } from 'node:crypto'
 import { CannotStart } from '#platform/childProcess.ts'
 import { openInput } from '#platform/eventlog/shellInput.ts'
@@ -126,7 +126,7 @@ async function openShell(deps: ShellDeps, taskId: string, size: TerminalSize): P
   }
 }
 
-/** Whether another runner ran the task last. That runner has the present workspace, and a run of it must not be evicted from the terminal. */
+/** Whether another runner ran the task last. That runner has the present workspace, and our writer to the terminal would evict its run's. */
 async function isElsewhere({ commands, runnerId, isAlone }: ShellDeps, taskId: string): Promise<boolean> {
   if (isAlone) return false
   const { state } = await commands.load(decider, taskStream(taskId))

@@ -4,15 +4,18 @@ import { open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { run, type HostUser } from '#platform/childProcess.ts'
 
-/** The content of a file; `root` is a real path. `null` when the file is missing, not plain, too large, or reached through a link. */
+/**
+ * The content of a file; `root` is a real path. `null` when the file cannot be opened, is too large, is not a plain file with a single name, or is
+ * reached through a link.
+ */
 export async function readPlain(root: string, path: string, maxBytes: number): Promise<Buffer | null> {
   const read = await readPlainStart(root, path, maxBytes, (size) => size <= maxBytes)
   return read && read.start
 }
 
 /**
- * The first bytes of a file, and its size; `root` is a real path. `null` when the file is missing, not plain, or reached through a link, or when
- * `isAccepted` is false for its size.
+ * The first bytes of a file, at most `mostBytes`, and its size; `root` is a real path. `null` when the file cannot be opened, is not a plain file
+ * with a single name, or is reached through a link, or when `isAccepted` is false for its size.
  */
 export async function readPlainStart(
   root: string,
@@ -37,7 +40,8 @@ export async function readPlainStart(
 
 /**
  * Calls `use` with a function that returns the path of each name in a folder; `root` is a real path. Returns `undefined` when the path is not a
- * folder, or is reached through a link. The returned paths lead into the same folder even if an agent moves it meanwhile.
+ * folder that can be opened, or is reached through a link. On Linux, the returned paths lead into the same folder even if an agent moves it
+ * meanwhile.
  */
 export async function withFolder<T>(
   root: string,

@@ -102,7 +102,7 @@ async function makeWorkspace(
 ): Promise<void> {
   const task = taskFolder(request.root, request.taskId)
   const { kept } = await removeIncomplete(request.root, request.taskId, request.path)
-  // The server may have begun or stopped using sandboxes since the home was made, so the home may need another owner.
+  // The home may have another owner, for example because the server used no sandboxes when the home was made.
   if (workspace.owner && kept.includes('home'))
     await giveTo(workspace.owner, [workspace.homeDir], request.path)
   makeFolders(request.root, task, workspace)
@@ -198,7 +198,7 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
 
 /** Makes the folders synchronously: each call takes microseconds, and an asynchronous one would wait. */
 function makeFolders(root: string, task: string, workspace: Workspace): void {
-  // Other users may enter these folders but not list them: without a sandbox, the user of the tree must be able to enter.
+  // Other users may enter these folders but not list them: a process that runs as the owner of the tree without a sandbox must be able to enter.
   for (const dir of [join(root, 'tasks'), task]) {
     mkdirSync(dir, { recursive: true })
     chmodSync(dir, 0o711)

@@ -67,8 +67,8 @@ const longestPauseMs = 3_000
 const endTimeoutMs = 10_000
 
 /**
- * The least and the most milliseconds between two measurements. On a busy machine, a measurement takes long. Without the upper limit, the disk would
- * be unwatched for ten times as long as the measurement took.
+ * The least and the most milliseconds between two measurements. On a busy machine, a measurement takes long. Without the upper limit, the next
+ * measurement would begin only after ten times as long.
  */
 const betweenMs = { least: 2_000, most: 15_000 }
 const shareOfTime = 10
@@ -92,8 +92,8 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   let decidedFrom = 0
   let lastFree = 0
   /**
-   * The highest number of bytes that were free since this watch last ended a run, or since the start. `undefined` once at least `floors.stop` bytes
-   * are free.
+   * The highest number of bytes that were free since this watch last decided whether to end a run, or since the start. `undefined` once at least
+   * `floors.stop` bytes are free.
    */
   let settled: number | undefined = freeBytes(root)
 
@@ -157,7 +157,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
         }
         const counting = folderSizes
           .sizeOf(folder)
-          // A workspace with too many files to count uses at least its limit.
+          // A workspace with too many files to count counts as using its limit.
           .then((size) => onCounted(taskId, size === 'unknown' ? limits.workspace : size))
           .catch(onFault)
           .finally(() => ending.delete(counting))
@@ -181,8 +181,8 @@ function guarded(call: () => void, onFault: (fault: unknown) => void): () => voi
 }
 
 /**
- * Pauses all runs, ends the run that grew most since it was last counted, and lets the others continue. Resolves when that run has ended, or after
- * `endTimeoutMs`.
+ * Pauses all runs, ends the run that grew most since it was last counted, if there is one and space is still short, and lets the others continue.
+ * Resolves when that run has ended, or after `endTimeoutMs`.
  */
 async function endWhoGrewMost(
   { root, path, limits, pause, onFault }: DiskWatchOptions,

@@ -33,12 +33,12 @@ import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
   /**
-   * Called before a workspace is made or used again. Waits until ended runs are counted, and for the first measurement. Evicts when the budget is
-   * exceeded, and otherwise only measures again in the background. Returns a sentence if there is no space for a new workspace of the task. Never
-   * throws.
+   * Called before a workspace is made or used again. Waits for a running eviction, until ended runs are counted, and for the first measurement. If
+   * the last measurement is outdated, evicts when it exceeds the budget, and otherwise measures again in the background. Returns a sentence if there
+   * is no space for a new workspace of the task. Never throws.
    */
   make(request: WorkspaceRequest): Promise<string | undefined>
-  /** Records how many bytes a task's workspace uses, because a run has changed it after the last measurement. */
+  /** Records how many bytes a task's workspace uses, because a run or a removal has changed it after the last measurement. */
   counted(taskId: string, bytes: number): void
   /** Measures, and evicts if the budget is exceeded. Concurrent calls share one pass. */
   clear(): Promise<Cleared>
@@ -343,8 +343,8 @@ async function removalOf(
 }
 
 /**
- * Whether the code host has everything in a workspace: its last commit, and every file that is not ignored. Ignored files do not count, since they
- * can be made again.
+ * Whether the code host has everything in a workspace: its last commit, and every file that is neither ignored nor an artifact. Ignored files do not
+ * count, since they can be made again.
  */
 export async function isFullyPushed(
   { git, treeGitFor }: Pick<EvictionOptions, 'git' | 'treeGitFor'>,

@@ -6,7 +6,10 @@ import { withinOr } from '#platform/async/timeLimit.ts'
 const measuresForMs = 60_000
 const environment = (path: string) => ({ PATH: path, LC_ALL: 'C.UTF-8' })
 
-/** The bytes that folders use on the disk. If a folder is being removed meanwhile, only the files that `du` still finds count. */
+/**
+ * The bytes that folders use on the disk. A folder that `du` does not reach in time is missing. If a folder is being removed meanwhile, only the
+ * files that `du` still finds count.
+ */
 export async function sizesOf(
   dirs: readonly string[],
   path: string,

@@ -25,8 +25,8 @@ export function mirrorPath(url: string, repository: MirroredRepository): string 
 }
 
 /**
- * Whether the mirror at `path`, relative to the mirrors' folder, belongs to this repository, even if it was cloned from another address. False for a
- * path without a number if the repository has one.
+ * Whether the mirror at `path`, relative to the mirrors' folder, belongs to this repository under its present name, even if it was cloned from
+ * another address. False for a path without a number if the repository has one.
  */
 export function isMirrorOf(path: string, repository: MirroredRepository): boolean {
   const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))
@@ -52,7 +52,10 @@ function shortHash(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length)
 }
 
-/** The branches at the host that determine the name of a working branch: the one with its name, and those that would conflict with it. */
+/**
+ * The branches at the host that determine the name of a working branch: those that would conflict with it, the one with its name, and the one with
+ * the name that replaces it.
+ */
 export function branchCandidates(branch: string): readonly string[] {
   const names = branch.split('/')
   const folders = names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))

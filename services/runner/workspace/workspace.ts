@@ -4,10 +4,13 @@
  *
  *     tree          belongs to the agent; has a `.git` of its own, whose files are not trusted
  *     home          belongs to the agent
- *     command-home  belongs to the running command, and is removed with it
+ *     command-home  belongs to the running command, and is removed with it; a person's shell has `shell-home`
  *     git           our git directory, with `tree` as its work tree
  *     setup         says which setup command succeeded last; empty while none has
  *     untouched     says what the tree began with, until a turn or a command runs in it
+ *     told          exists once the person was told what the workspace lacks in comparison with a clone
+ *     shell.json    names the open shell of a person
+ *     submodule     is there while a private submodule is fetched
  *     ready.json    written last, after a restore; without it, the workspace is incomplete and may be removed; its
  *                   time is that of the last use
  *     asleep        written by an eviction, which keeps the home; names the commit that contained the whole tree,
@@ -61,7 +64,7 @@ export interface WorkspacePlace {
 }
 
 /**
- * The workspace of a task, if it was ever completed, prepared for a run. No other run may use it. Throws if it cannot be read, so that an unreadable
+ * The workspace of a task, if it is complete, prepared for a run. No other run may use it. Throws if it cannot be read, so that an unreadable
  * workspace is not taken for a missing one.
  */
 export async function findWorkspace(
@@ -120,8 +123,8 @@ export async function removeWorkspace(root: string, taskId: string, path: string
 }
 
 /**
- * Removes the tree and the git directory. Keeps the home of the agent, so that the agent can continue its session in a new workspace. Nothing may run
- * in the workspace. `head` is a commit that contains the whole tree; `null` if there is no such commit.
+ * Removes everything but the home of the agent, so that the agent can continue its session in a new workspace. Nothing may run in the workspace.
+ * `head` is a commit that contains the whole tree; `null` if there is no such commit.
  */
 export async function evictWorkspace(
   root: string,

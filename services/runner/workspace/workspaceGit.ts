@@ -25,7 +25,7 @@ export const mirrorObjectsInSandbox = '/mirror/objects'
 export interface BaseCommits {
   /** The branch that the workspace will be on. */
   readonly branch: string
-  /** The base branch's commit; `null` in an empty repository. */
+  /** The commit of the base branch, or the one that the request names instead (`startAt`); `null` in an empty repository. */
   readonly baseCommit: string | null
   /** The host's commit of `branch`; `null` when the host has no such branch. */
   readonly pushedCommit: string | null
@@ -66,7 +66,7 @@ export async function makePrivateGit(
     })
 }
 
-/** Makes the agent's git directory, a plain repository on the commit that the workspace started from. Nobody else may use the tree meanwhile. */
+/** Makes the agent's git directory, a plain repository on the commit that the workspace started from. No agent may use the tree meanwhile. */
 export async function makeAgentGit(
   workspace: Workspace,
   settings: AgentGitSettings,

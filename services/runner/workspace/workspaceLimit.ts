@@ -4,8 +4,8 @@
  *
  * The project's number is that of the task's sandbox user: no other task here has it, and nothing else assigns
  * numbers of that range. Tree, homes and everything created in them belong to the project. What the server writes
- * beside them does not, so that it can be written even when a workspace is full. The task's folder gets the number
- * last, and does not pass it on to new files.
+ * beside them does not, so that it can be written even when a workspace is full. The task's folder has the number, too,
+ * which an existing workspace gets last, but does not pass it on to new files.
  */
 import { chown, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { trialUser, type SandboxUsers } from './sandboxUsers.ts'
 import { taskFolder } from './workspace.ts'
 
 export interface WorkspaceLimit {
-  /** A sentence for the operator about how workspaces are limited. */
+  /** Sentences for the operator about how workspaces are limited. */
   readonly says: string
   /**
    * Limits folders of a task. The user of the task must be able to write to them, and they must be empty or already limited. If limiting fails, the

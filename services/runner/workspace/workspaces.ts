@@ -1,6 +1,6 @@
 /**
  * The workspaces of this runner's tasks: finding, making, completing and discarding them. A workspace without `ready.json` is incomplete: it is still
- * being made or restored, or this has failed. It contains no work, since no run begins before it is complete.
+ * being made or restored, this has failed, or it was evicted. It contains no work, since no run begins before it is complete.
  */
 import type { HostUser } from '#platform/childProcess.ts'
 import type { LiveTask } from '#domain/task/state.ts'

@@ -19,7 +19,7 @@ export function Keys({ keys }: { readonly keys: string }) {
   )
 }
 
-/** The keys of an action; empty when only the palette offers it. */
+/** The keys of an action; empty for an action without a key. */
 export function keysOf(id: ActionId): readonly string[] {
   return actions.find((action) => action.id === id)?.keys ?? []
 }

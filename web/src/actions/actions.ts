@@ -9,7 +9,7 @@ export interface ActionFacts {
   readonly group: 'Everywhere' | 'Dashboard' | 'Project' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
   /**
    * For example `mod+k` (Ctrl, on a Mac Cmd), `?` or `n`: in lower case, in the order mod, shift, alt, key. `g d` means G, then D. Empty for an
-   * action without a key, which is only in the palette.
+   * action without a key.
    */
   readonly keys: readonly string[]
 }

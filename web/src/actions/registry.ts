@@ -62,7 +62,7 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
       return () => void watching.delete(changed)
     },
     onKeyDown: (event) => {
-      // Some part of the page already handled the key, or an input method uses it to compose a character.
+      // Some part of the page already handled the key, an input method uses it to compose a character, or it is only held down.
       if (event.defaultPrevented || isComposingKey(event) || event.repeat) return
       // A modifier alone is no shortcut.
       if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return

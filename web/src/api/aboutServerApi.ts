@@ -7,7 +7,7 @@ import { requestOf } from './endpoint.ts'
 
 export const aboutServerApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** The server's agents: whether each is installed and, if it cannot run, what is missing. */
+    /** The server's agents: whether each is installed, its models and, if it cannot run, what is missing. */
     agents: build.query<AnswerOf<typeof getAgents>, void>({
       query: () =>
         requestOf<typeof getAgents>(serverRoutes.getAgents, { fallback: 'Failed to fetch agents' }),

@@ -1,4 +1,4 @@
-/** Whether somebody is signed in, and if not, why. The token itself stays in the browser's storage, outside of all state and logs. */
+/** Whether somebody is signed in, and if not, why. The token itself stays in the browser's storage, outside of the store and of logs. */
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 

@@ -18,7 +18,8 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   private gone: AbortController | null = null
 
-  // After a deployment or while offline, a chunk may be missing. The page then shows the error until the server answers, and reloads itself.
+  // After a deployment or while offline, a chunk may be missing. The page then shows the error until the server answers, and reloads itself, unless
+  // the last such reload was of the same page and build.
   override componentDidCatch(error: unknown) {
     if (!isMissingChunk(error)) return
     this.gone = new AbortController()

@@ -67,7 +67,7 @@ interface WithConnection {
   readonly connection: ConnectionState
 }
 export const selectConnection = (state: WithConnection) => state.connection
-/** Whether the data on the screen is known to be current. */
+/** Whether the connection is up, so that the data on the screen counts as current. */
 export const selectLive = (state: WithConnection) => state.connection.status === 'connected'
 /** Whether the connection is lost, so that the data on the screen may be outdated. False during the first attempt. */
 export const selectLost = ({ connection: { status, since } }: WithConnection) =>

@@ -122,7 +122,7 @@ export function keepFor(userId: string): void {
   remember(owner, userId)
 }
 
-/** Removes the personal values when the person leaves. */
+/** Removes the personal values, when the person leaves or somebody else has signed in. */
 export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
   tryOr(() => {
     for (const { key } of personal) storage.removeItem(key)

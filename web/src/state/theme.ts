@@ -14,7 +14,7 @@ function chosenTheme(): Theme {
   return themes.find((theme) => theme === stored) ?? 'system'
 }
 
-/** Applies and stores a theme; for `system` the stored value is removed. Without storage, the theme lasts until the page is closed. */
+/** Applies and stores a theme; for `system` the stored value is removed. If nothing can be stored, the page follows the system at its next change. */
 export function chooseTheme(theme: Theme): void {
   tryOr(
     () => (theme === 'system' ? localStorage.removeItem(key) : localStorage.setItem(key, theme)),

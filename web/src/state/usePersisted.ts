@@ -1,4 +1,4 @@
-/** Remembered values in components, which show each change. */
+/** Remembered values in components. A component shows its own changes, and those made with `changeElsewhere`. */
 import { useCallback, useEffect, useState } from 'react'
 import { recall, remember, type Persisted } from './persisted.ts'
 

@@ -26,7 +26,7 @@ export type Checked =
 const maxBytes = 256_000_000
 const checkTimeoutMs = 300_000
 
-/** Checks a file in a worker. Never rejects; when `signal` is aborted, the result is `too_long`. */
+/** Checks a file in a worker. Never rejects; when `signal` is aborted, or after `checkTimeoutMs`, the result is `too_long`. */
 export function checkFile(request: ToCheck, signal: AbortSignal): Promise<Checked> {
   if (request.file.size > maxBytes) return Promise.resolve({ kind: 'failed', why: 'too_large' })
   const worker = new Worker(new URL('./verifierWorker.ts', import.meta.url), { type: 'module' })

@@ -15,7 +15,10 @@ export type PageContext = Context & { params: Record<string, string> }
 export interface PageRequest {
   readonly repository: Repository
   readonly viewer: Account | undefined
-  /** The account that writes comments. Without sign-in this is the owner: there are no passwords, so anybody could sign in as the owner anyway. */
+  /**
+   * The account that writes comments. Without sign-in this is the owner or, for an organisation, its first owner: there are no passwords, so anybody
+   * could sign in as the owner anyway.
+   */
   readonly speaker: Account
   readonly mayPush: boolean
   readonly mayTriage: boolean
@@ -51,7 +54,7 @@ export function numberOf(ctx: PageContext, name = 'number'): number {
   return Number(text)
 }
 
-/** Redirects the browser after a form was accepted. */
+/** Redirects the browser, which then requests `address` with GET even after it has sent a form. */
 export function seeOther(ctx: Context, address: string): void {
   ctx.status = 303
   ctx.redirect(address)

@@ -36,7 +36,7 @@ export interface AcpEntry extends Pick<
   readonly setsOwnServer?: true
   /**
    * The API over which the agent reaches its model through the broker. `null`: the agent calls its model itself with the real key, and its
-   * configuration in domain/agents names the `hosts` that its sandbox may reach.
+   * configuration in domain/agents names the variable for the `hosts` that its sandbox may reach.
    */
   readonly api: ModelApiName | null
   /**

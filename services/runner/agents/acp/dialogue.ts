@@ -1,6 +1,6 @@
 /**
  * Talks to an agent that speaks ACP. The first message opens a session, and is sent once the session is open. Each message starts one turn. When the
- * agent breaks the protocol, its turn ends with an error, and its further output is ignored.
+ * agent breaks the protocol during a turn, the turn ends with an error, and the agent's further output is ignored.
  */
 import { lineParser, mostAsked, mostWritten } from '../parser.ts'
 import type {
@@ -322,8 +322,8 @@ function broken(state: State, how: string): readonly AgentEvent[] {
 type Request = Extract<AcpLine, { type: 'request' }>
 
 /**
- * Allows a request for permission if the mode or a rule allows it; otherwise passes it on to a person. Any other request is refused at once, so that
- * the agent does not wait for ever.
+ * Allows a request for permission if the mode or a rule allows it; otherwise passes it on to a person. Outside of a turn, and after an interrupt, it
+ * is cancelled. Any other request is refused at once, so that the agent does not wait for ever.
  */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { data: request } = PermissionRequest.safeParse(params)

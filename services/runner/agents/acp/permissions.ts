@@ -5,7 +5,7 @@ import type { AskedQuestion } from '../port.ts'
 import { answerLine, type PermissionRequest, type RequestId } from './lines.ts'
 import { kindOf, shownContent, targetOfTool } from './tools.ts'
 
-/** The longest request that can be allowed 'always in this task', in characters. */
+/** The longest rule by which requests can be allowed 'always in this task', in UTF-16 code units. */
 const longestRule = 2_000
 
 /**
@@ -67,8 +67,8 @@ export const isAllowedInTask = (answers: readonly Answer[]): boolean =>
   isAllowed(answers) && answers.some(({ choices }) => choices.includes(permissionOptions.allowInTask))
 
 /**
- * The line that allows or refuses the request once. We remember a permission for the whole task ourselves, since one that the agent remembers would
- * outlast the task.
+ * The line that allows or refuses the request, only once if the agent offers that. We remember a permission for the whole task ourselves, since one
+ * that the agent remembers would outlast the task.
  */
 export function permissionLine(id: RequestId, { options }: PermissionRequest, allow: boolean): string {
   const wanted = allow ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']

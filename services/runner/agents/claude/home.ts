@@ -36,7 +36,7 @@ export function claudeHome(
 }
 
 /**
- * Turns the instructions in each nested folder into a rule for that folder's files. claude reads a rule only when it opens one of its files. If
+ * Turns the instructions in each nested folder into a rule for that folder's files. claude reads a rule only when it opens one of these files. If
  * `CLAUDE.md` included the instructions instead, claude would read all of them at the start.
  */
 function nestedRules(brought: Brought): readonly HomeFile[] {

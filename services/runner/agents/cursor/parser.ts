@@ -18,7 +18,7 @@ interface State {
   model: string
   workspace: string
   writing: Writing | undefined
-  /** The number of texts that have started. */
+  /** The number of texts and thoughts that have started. */
   begun: number
   /** The complete texts so far: the last one, and all of them joined. */
   lastText: string

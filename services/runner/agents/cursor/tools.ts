@@ -62,7 +62,7 @@ const Function = z.object({
 })
 
 interface ToolCall {
-  /** The tool's name as the agent writes it: `Shell`, `Read`. */
+  /** The tool's name: the key without its ending, such as `Shell`, or the name of the function. */
   readonly name: string
   readonly args: Args
   readonly result: unknown

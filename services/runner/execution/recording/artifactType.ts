@@ -1,6 +1,6 @@
 /**
- * Recognises the type of an artifact from its bytes, and makes the bytes that are kept. These contain no secrets, and get a media type with which no
- * browser runs them.
+ * Recognises the type of an artifact from its bytes, and makes the bytes that are kept: without the secrets that can be found in them, and with a
+ * media type with which no browser runs them.
  */
 import type { ArtifactType } from '#domain/api/artifacts.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -25,8 +25,8 @@ const otherFormat = /<(?:!doctype|html|head|body|script|iframe|svg)[\s>]|%PDF-\d
 const zipEntries = ['PK\x03\x04\n\0', 'PK\x03\x04\x14\0'] as const
 
 /**
- * Checks a file. Text is redacted, and an image that can be decoded is encoded again. Any other file is kept as it is, or refused if it contains a
- * secret.
+ * Checks a file. Text is redacted, and an image that can be decoded and contains no other format is encoded again. Any other file is kept as it is,
+ * or refused if it contains a secret.
  */
 export async function checkedArtifact(
   name: string,
@@ -55,7 +55,7 @@ export async function checkedArtifact(
   return { mediaType: isPlain ? type : 'application/octet-stream', bytes: content }
 }
 
-/** Brands of MP4 files that are videos; others with the same structure are images. */
+/** The brands of MP4 files that are videos; files of the same structure with other brands may be images. */
 const videoBrand = /^(?:iso\w|mp4\w|avc1|dash|M4V )$/
 
 /** The type that the first bytes show: `image` for all images that are encoded again, `undefined` for other types. */

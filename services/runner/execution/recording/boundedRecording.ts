@@ -132,7 +132,8 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
     return inner.report(MessagePosted.of(data, { message }))
   }
   function leaveOut(event: ProgressEvent, bytes: number): undefined {
-    // Messages are kept for the end. Other events are only counted: a tool that was recorded at the end would seem to run then.
+    // Messages, and what the agent did unasked, are kept for the end. Other events are only counted: a tool that was recorded at the end would seem
+    // to run then.
     if (event.type === 'MessagePosted' || event.type === 'AgentActedUnasked')
       posted.add(event, bytes, room.tailBytes())
     else posted.drop(bytes)

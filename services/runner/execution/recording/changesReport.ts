@@ -17,8 +17,8 @@ export interface ChangesReport {
   /** The redaction that removes all secrets of the run that are known now. */
   redaction(): Redaction
   /**
-   * Reads the changes now and records them with the git tree of the files, unless they are equal to the changes that were recorded last. Must not run
-   * while an agent writes.
+   * Reads the changes now and records them with the git tree of the files, unless they are equal to those that were recorded last, or the base branch
+   * is gone. Must not run while an agent writes.
    */
   record(): Promise<void>
   /** Records the changes soon, at most every two seconds, while a run continues. A fault is ignored, since the next reading may succeed. */

@@ -11,7 +11,7 @@ export interface RecordingAllowance {
   /** How many bytes the run may record in all. The number shrinks when the person's limit for the day is reached. */
   bytes(): number
   spend(bytes: number): void
-  /** Why the run may not record more, as the beginning of a sentence. */
+  /** Why the run may not record more: a sentence without its full stop. */
   reason(): string
   /** Resolves when the usage is in the log, or cannot be recorded now. Never rejects. */
   settled(): Promise<void>
@@ -25,7 +25,7 @@ export interface RecordingAllowances {
 
 /** The bytes that a run may record in all once the person's limit for the day is reached: enough to see how the run went. */
 export const afterTheDay = 1_000_000
-/** Usage is recorded in steps of this many bytes. So each running run may exceed the limit of the day by one step. */
+/** Usage is recorded in steps of about this many bytes. So each running run may exceed the limit of the day by about one step. */
 const meteredEach = 4_000_000
 const actor = { kind: 'system', service: 'runner' } as const
 

@@ -1,4 +1,4 @@
-/** Snapshots of a task's files and of its agent's session: saved as blobs after each turn, and restored into workspaces. */
+/** Snapshots of a task's files and of its agent's session: saved as blobs after each run, and restored into workspaces. */
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'

@@ -18,7 +18,7 @@ export interface RunOutput {
   end(): Promise<void>
 }
 
-/** How many characters of a command's output its message in the chat contains at most. */
+/** How many characters of the output `keepLast` keeps at most. */
 const longestLast = 4_000
 
 export function runOutput(

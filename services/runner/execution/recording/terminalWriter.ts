@@ -11,10 +11,10 @@ import { Evicted } from '../failure.ts'
 export interface TerminalWriter {
   /**
    * Appends in the order of the calls; `onBegun` is called when earlier appends have ended and this one begins. Rejects with `Evicted` when another
-   * runner has written to the stream. All later calls reject too.
+   * writer has written to the stream. After a rejection, all later calls reject too.
    */
   append(event: TerminalEvent, onBegun?: () => void): Promise<void>
-  /** Sends viewers text that will soon be recorded. */
+  /** Sends viewers text before it is recorded. */
   tell(words: Omit<Words, 'taskId'>): void
   /** The last event of the stream after this writer's appends; `null` when nothing was ever printed. */
   head(): TerminalHead | null

@@ -19,7 +19,7 @@ import { serviceLog, type ServiceLog } from './serviceLog.ts'
 export interface ProjectServices {
   /**
    * Starts the services that do not run, and waits until each of them is ready or has ended, but at most `readyMs` after their start. Reports in the
-   * terminal which of them became ready.
+   * terminal what became of them.
    */
   beginTurn(turn: ServicesTurn): Promise<void>
   /** Stops recording the output of the services until the next turn. */
@@ -177,7 +177,7 @@ function outcomeOf(service: Service, readyMs: number): string {
   }
 }
 
-/** The services in the sandbox of an agent. They get the environment variables that the project gives the agent. */
+/** The services in the sandbox of an agent. They get the variables that the project gives the agent, and those for the network. */
 export function servicesBeside(
   agent: SandboxedProcess,
   { sandbox, sandboxEnv }: { readonly sandbox: Sandbox; readonly sandboxEnv: Pick<SandboxEnv, 'services'> },
@@ -201,7 +201,7 @@ export function whyNoServices({ kind }: Pick<Sandbox, 'kind'>): string | undefin
   return undefined
 }
 
-/** A sentence that tells the agent about the services; empty when there are none. */
+/** A sentence that tells the agent about the services; empty when there are none, or none can run. */
 export function toldOfServices(services: readonly ProjectService[], sandbox: Pick<Sandbox, 'kind'>): string {
   if (services.length === 0 || whyNoServices(sandbox) !== undefined) return ''
   const named = services.map(({ name, readyPort }) =>

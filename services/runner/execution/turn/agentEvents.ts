@@ -38,7 +38,7 @@ export interface EventRecorder {
 /** Cuts a name from the sandbox to 200 characters. Such names are stored unencrypted in the log. */
 const named = (name: string): string => name.slice(0, 200)
 
-/** The number of characters of a tool's output that the chat keeps; the terminal has all of it. */
+/** The number of characters of a tool's output that the chat keeps; of a command, the terminal has all output. */
 const keptOutput = 4_000
 const keptInput = 4_000
 /** The number of characters of a to-do list that are kept: more than of other input, as it is shown as a list only if it is complete. */

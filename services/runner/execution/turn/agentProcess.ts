@@ -1,4 +1,7 @@
-/** An agent in its sandbox, with the broker through which it reaches its model. It runs one turn after another until it is closed. */
+/**
+ * An agent in its sandbox, with the broker through which it reaches its model unless it has a key of its own. It runs one turn after another until it
+ * is closed.
+ */
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -54,14 +57,14 @@ export interface TurnListener {
   onOutput(): void
   onEvent(event: AgentEvent): Promise<void>
   onStderr(chunk: Buffer): Promise<void>
-  /** Whether the agent has answered everything that it was sent in this turn. */
+  /** Whether the turn is over: no further answer of the agent is awaited. */
   isOver(): boolean
 }
 
 export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> {
   readonly agent: Agent
   readonly version: string
-  /** Secrets that only this process got. No record may show them. */
+  /** The secrets of this agent, which no record may show: its token for the broker, the headers of its MCP servers, and its own key if it has one. */
   readonly secrets: readonly string[]
   /** The states and faults of the agent's MCP servers, and the servers that it was not told about. */
   readonly mcp: McpOfAgent
@@ -81,8 +84,8 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   answer(requestId: string, answers: readonly Answer[]): boolean
   interrupt(): void
   /**
-   * Ends everything that the agent's turns started, and freezes the agent until its next turn, so that no file changes in between. If that fails, the
-   * agent is ended, and the result is `false`.
+   * Ends everything that the agent's turns started, except programs of `exec` such as services, and freezes the agent until its next turn. If that
+   * fails, the agent is ended, and the result is `false`.
    */
   freeze(): Promise<boolean>
   /** Lets a frozen agent run shortly before its turn, as it needs about 25 ms to resume. */
@@ -308,7 +311,7 @@ function agentProcess(
   let isInTurn = false
   void child.exited.then(() => (isAlive = false))
 
-  /** Writes a line to the agent; returns `false` when the process has ended. */
+  /** Writes a line to the agent; returns `false` when the agent takes no more input. */
   const write = (line: string): boolean => {
     if (!child.stdin?.writable) return false
     child.stdin.write(line)

@@ -108,7 +108,10 @@ export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed |
 const isIn = ({ dir }: Workspace, file: string): boolean =>
   lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
 
-/** The files of an agent's home. They depend on the instruction files in the workspace, on the repository, and on the person. */
+/**
+ * The files of an agent's home. They depend on the instruction files in the workspace, on the repository, on the project's settings, and on the
+ * person.
+ */
 export async function homeFilesFor(
   { abilities }: Pick<AgentDeps, 'abilities'>,
   { agent, sandbox }: AgentSetup,

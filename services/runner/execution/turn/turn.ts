@@ -46,7 +46,7 @@ export interface TurnRequest extends EquippedRequest {
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
   /** Secrets that no record may show. */
   readonly secrets: readonly string[]
-  /** Resolves when the workspace is set up. The agent starts before that, but gets no message until then. */
+  /** Resolves when the workspace is set up, or cannot be. The agent may start before that, but gets no message until then. */
   readonly ready: Promise<SetUp>
 }
 

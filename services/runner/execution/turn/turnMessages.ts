@@ -1,7 +1,7 @@
 /**
  * Tracks the messages of a turn: which of them the agent has taken up, which the model has seen, and which were answered. A message counts as seen
- * once the model has said something after it, because earlier the agent may be stopped or its model may fail. It counts as answered once an `end`
- * event names it. No I/O.
+ * once the model has said something or ended well after it, because earlier the agent may be stopped or its model may fail. It counts as answered
+ * once an `end` event names it, or names no messages. No I/O.
  */
 import type { AgentEnd, AgentEvent } from '../../agents/port.ts'
 
@@ -59,7 +59,7 @@ export function showsModelContinued(event: AgentEvent): boolean {
 export function turnMessages(): TurnMessages {
   const messages = new Map<string, 'sent' | 'taken_up' | 'answered'>()
   const has = (...states: readonly string[]) => [...messages.values()].some((state) => states.includes(state))
-  /** Messages that the agent took up and the model has not answered yet. They stay in the conversation even if their turn failed. */
+  /** Messages that the agent took up and the model is not known to have seen. They stay in the conversation even if their turn failed. */
   const unseen = new Set<string>()
   let lastEnd: { readonly ok: boolean } | undefined
   let isClosed = false

@@ -94,9 +94,9 @@ const fetchingTools = new Set([
 ])
 
 /**
- * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch, run or keep something,
- * where the project's list of allowed hosts has no effect. A project may allow fetching; files, stores and running code are always refused, since
- * they belong to the operator's account, which all projects share.
+ * Why a request is not forwarded; `undefined` when it is forwarded. Besides requests that are not valid, those are refused that would make the
+ * model's service fetch, run or keep something, where the project's list of allowed hosts has no effect. A project may allow fetching; files, stores
+ * and running code are always refused, since they belong to the operator's account, which all projects share.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Fields.safeParse(body)

@@ -109,9 +109,9 @@ export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
 }
 
 /**
- * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch or run something, where
- * the project's list of allowed hosts has no effect. A project may allow fetching; files and containers are always refused, since they belong to the
- * operator's account, which all projects share.
+ * Why a request is not forwarded; `undefined` when it is forwarded. Besides requests that are not valid, those are refused that would make the
+ * model's service fetch or run something, where the project's list of allowed hosts has no effect. A project may allow fetching; files and containers
+ * are always refused, since they belong to the operator's account, which all projects share.
  */
 export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
   const request = Request.safeParse(body)
@@ -144,7 +144,7 @@ const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
 
 /**
  * The type of the first source that is not in `own`. Blocks of all types are searched, since any of them may have a source. Returns `nested` for
- * content that is nested deeper than real content, and `file` for a block that names an uploaded file.
+ * content that is nested deeper than real content, `file` for a block that names an uploaded file, and `unknown` for a source without a type.
  */
 function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (depth > deepest) return 'nested'

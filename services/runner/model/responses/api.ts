@@ -33,7 +33,7 @@ const Ended = z.object({
 })
 const Metered = z.union([Ended.transform(({ response }) => response), Response])
 
-/** The usage of an answer. The API counts tokens read from its cache as input too; here they are counted only once. */
+/** The usage of an answer. The API counts tokens read from its cache or written to it as input too; here they are counted only once. */
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
   const metered = Metered.safeParse(json)
   if (!metered.success || metered.data.usage == null) return undefined
@@ -67,9 +67,9 @@ const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'n
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
 /**
- * Why a request is not forwarded; `undefined` when it is forwarded. A refused request would make the model's service fetch, run or store something,
- * where the project's list of allowed hosts has no effect. A project may allow fetching; files, containers and stored answers are always refused,
- * since they belong to the operator's account, which all projects share.
+ * Why a request is not forwarded; `undefined` when it is forwarded. Besides requests that are not valid, those are refused that would make the
+ * model's service fetch, run or store something, where the project's list of allowed hosts has no effect. A project may allow fetching; files,
+ * containers and stored answers are always refused, since they belong to the operator's account, which all projects share.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Request.safeParse(body)

@@ -1,4 +1,4 @@
-/** The arguments of bubblewrap, which define the whole sandbox. Has no side effects. */
+/** The arguments of bubblewrap, which define what a sandbox can see, and its rights. Has no side effects. */
 import { launcherEnvironment } from '../layout.ts'
 import type { Bind } from '../port.ts'
 

@@ -53,7 +53,7 @@ export interface BubblewrapOptions {
   readonly groups: ControlGroups | undefined
   /**
    * The filters of system calls: one for sandboxes whose memory the kernel counts, and one for sandboxes whose memory is counted by looking at
-   * processes; `undefined` when the kernel supports no filters.
+   * processes; `undefined` when this machine supports no filters.
    */
   readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
   /** The path or name of git inside the sandbox, which only has the system's programs. */

@@ -12,8 +12,8 @@ export interface Entry {
 
 /**
  * The command line of a Perl script that enters a sandbox. The script begins when it reads a byte from descriptor 3, and has this server's
- * permissions until it has entered. Then it loads the filter of system calls from descriptor 5 and sets the limits. After that it starts `start` in
- * the sandbox, writes the process id of `start` to descriptor 3, and exits with the exit code of `start`. The filter and the limits come first: as
+ * permissions until it has entered. Then it sets the limits and loads the filter of system calls from descriptor 5. After that it starts `start` in
+ * the sandbox, writes the process id of `start` to descriptor 3, and exits with the exit code of `start`. The limits and the filter come first: as
  * soon as `start` runs, other processes of the same user can change its memory.
  */
 export function enterCommand({

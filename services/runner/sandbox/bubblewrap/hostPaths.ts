@@ -1,7 +1,6 @@
 /**
- * Finds the parts of the host that a sandbox can see: programs, libraries, and files of /etc. Programs need these files to run, to resolve host names
- * and to trust certificates. Files are inspected synchronously, in a tenth of the time of asynchronous calls: this happens only once, before the
- * server is ready.
+ * Finds the parts of the host that a sandbox can see: programs, libraries, and files of /etc that programs need to run and to trust certificates.
+ * Files are inspected synchronously, in a tenth of the time of asynchronous calls: this happens only once, before the server is ready.
  */
 import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -139,8 +138,8 @@ const settingsPlaces = [
 ] as const
 
 /**
- * The folders and files of /etc without which toolchains do not start. Nothing that may hold credentials is among them: the settings of Maven and
- * Gradle can contain the passwords of registries.
+ * The folders and files of /etc without which toolchains do not start. What may hold credentials is not among them, or is hidden by `settingsPlaces`:
+ * the settings of Maven and Gradle can contain the passwords of registries.
  */
 const toolchainSettings = [
   '/etc/java-*-openjdk',

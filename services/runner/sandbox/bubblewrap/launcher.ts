@@ -1,5 +1,5 @@
 /**
- * The first program in a sandbox, which then becomes the sandbox's command. From its first step on, the program runs as another user, and with an
+ * The first program in a sandbox, which then becomes the sandbox's command. From its first step on, the program has the command's user, and an
  * environment that we alone define. Everything that a project, a secret or a person defines comes through a pipe, which is not read before all
  * privileges are dropped. So these values do not affect how the command is started, and no list of processes contains them.
  */

@@ -17,7 +17,7 @@ import { launcher, launchWords } from './launcher.ts'
 interface Entered {
   readonly identity: SandboxIdentity
   readonly limits: SandboxLimits
-  /** The environment of every command in the sandbox. */
+  /** The default environment of the commands in the sandbox. */
   readonly environment: CommandEnvironment
   /** Descriptors that no child may get. */
   readonly inherited: readonly number[]
@@ -26,7 +26,7 @@ interface Entered {
   readonly filter: () => Buffer | undefined
   readonly group: () => SandboxGroup | undefined
   readonly endSandbox: () => void
-  /** Called when a keeper was ended by somebody else. */
+  /** Called when a keeper is gone that we did not end: somebody else ended it, or the sandbox has ended. */
   readonly onLost: () => void
 }
 

@@ -1,6 +1,6 @@
 /**
  * Finds the toolchains of the host that commands in a sandbox can use although they are outside of the system folders, such as rustup in a home
- * folder. Of each toolchain, only the folders with programs and libraries are shown. The other files may hold credentials, as
+ * folder. Of each toolchain, only the files and folders that its programs need are shown. The others may hold credentials, as
  * ~/.cargo/credentials.toml does.
  */
 import { existsSync } from 'node:fs'
@@ -167,7 +167,10 @@ export function findToolchains(request: ToolchainRequest): FoundToolchains {
   }
 }
 
-/** The folder of a toolchain, without links; `undefined` if there is none, or its programs are on the PATH of every sandbox. */
+/**
+ * The folder of a toolchain, without links; `undefined` if there is none, or if no variable names one and its programs are on the PATH of every
+ * sandbox.
+ */
 function folderOf(
   { variable, program, usual, contains }: Toolchain,
   { environment }: ToolchainRequest,
@@ -202,7 +205,7 @@ function inHome(place: string | undefined, home: string | undefined): string | u
   return place?.startsWith('~/') ? home && join(home, place.slice(2)) : place
 }
 
-/** Whether the folder can be shown: it is not the root, and the sandbox has no folder of its own at the same path. */
+/** Whether the folder can be shown: it is not the root, and not at or below a folder that the sandbox has of its own. */
 function canBeShown(folder: string): boolean {
   const own = [...Object.values(sandboxPaths), '/proc', '/dev', '/tmp', '/run', '/opt/flightdeck']
   return folder !== '/' && !isBelow(folder, own)

@@ -26,7 +26,7 @@ export interface StartedContainer {
   readonly stdin: Writable | null
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when nothing of the container runs: with the command's exit code, or 125 when the container could not be made. */
+  /** Settles when nothing of the container runs: with the command's exit code, or 125 when the engine failed to make or to follow the container. */
   readonly exited: Promise<number>
   interrupt(): void
   /** Ends the container at once, even while it is being made. */
@@ -89,7 +89,7 @@ interface Container {
   readonly stdout: PassThrough
   readonly stderr: PassThrough
   readonly answers: ReturnType<typeof hearAnswers>
-  /** Words for the container's first process, which wait until the pipe to that process is open. */
+  /** All words for the container's first process so far. Those from before the pipe to that process was open are sent once it is. */
   readonly words: Word[]
   pipeToInit: FileHandle | undefined
   id: string | undefined
@@ -97,7 +97,7 @@ interface Container {
   forcing: NodeJS.Timeout | undefined
 }
 
-/** Makes and runs the container, and cleans up after it. Returns the exit code of the command. */
+/** Makes and runs the container, and cleans up after it. Resolves to what `exited` settles with. */
 async function runToEnd(container: Container): Promise<number> {
   const { options, stdin, stdout, stderr, answers } = container
   const folder = await options.scratch.make()

@@ -1,4 +1,7 @@
-/** Makes the body of the request by which the engine creates a container. The body defines the whole sandbox. Has no side effects. */
+/**
+ * Makes the body of the request by which the engine creates a container. It defines the sandbox, apart from the command's environment and time limit.
+ * Has no side effects.
+ */
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerImage } from './engine.ts'
 import { firstProcess } from './init.ts'
@@ -34,7 +37,7 @@ export interface ContainerPlan {
 
 const filter = JSON.stringify(seccompProfile('sandbox'))
 
-/** The body of a request to make the container. */
+/** The body for `create` of `ContainerEngine`. */
 export function containerBody(plan: ContainerPlan): object {
   const { image, user, limits } = plan
   const { memoryBytes, processes, fileSizeBytes } = limits
@@ -104,8 +107,8 @@ function coverFor({ uid, gid }: SandboxUser): string {
 
 /**
  * The path that a file or folder has on the engine's machine, if this process sees it at `path`. `undefined` if the engine does not see the file or
- * folder, which is then in the image at the same path. `shared` maps folders of this process to those of the engine; if it is empty, both see the
- * same paths.
+ * folder, which must then be in the image at the same path. `shared` maps folders of this process to those of the engine; if it is empty, both see
+ * the same paths.
  */
 export function engineSees(shared: Readonly<Record<string, string>>, path: string): string | undefined {
   const folders = Object.keys(shared)

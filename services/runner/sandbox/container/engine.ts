@@ -12,7 +12,7 @@ import { jsonOf } from '#platform/json.ts'
 /** The engine does not answer, or refuses. The message is the engine's own if it sent one. */
 export class EngineFault extends Error {
   override readonly name = 'EngineFault'
-  /** The HTTP status; `null` without an answer. */
+  /** The HTTP status of a refusal; `null` for any other fault. */
   readonly status: number | null
   constructor(sentence: string, status: number | null) {
     super(sentence)
@@ -34,7 +34,7 @@ export interface BuildRequest {
   readonly progress: (line: string) => void
 }
 
-/** The calls to the engine. Each throws `EngineFault`, within 30 s unless stated otherwise. */
+/** The calls to the engine. Each throws `EngineFault`, also when the engine is silent for 30 s, unless stated otherwise. */
 export interface ContainerEngine {
   /** Returns name and version of the engine: `Docker 20.10.24`. */
   version(): Promise<string>

@@ -30,7 +30,7 @@ export type Word = 'interrupt' | 'end' | 'freeze' | 'thaw'
 export type Answer = 'open' | 'settled' | 'frozen' | 'lost'
 
 /**
- * The program of the first process. It exits with 125 if it could not begin, with 127 if the command does not exist, with 137 if the command was
+ * The program of the first process. It exits with 125 if it could not begin, with 127 if the command cannot be started, with 137 if the command was
  * ended, and otherwise with the command's exit code as a shell reports it.
  */
 const script = `

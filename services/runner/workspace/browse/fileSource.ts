@@ -8,15 +8,15 @@ export type AtPath =
   | { readonly kind: 'file'; readonly size: number; readonly start: Buffer }
   | { readonly kind: 'link'; readonly target: string }
   /**
-   * `repository`: a folder with a repository of its own. `other`: something that is no plain file, folder or link. `missing`: git does not track the
-   * path, and would not add it.
+   * `repository`: a folder with a repository of its own. `other`: something that is no plain file, folder or link. `missing`: nothing is at the path,
+   * or git neither tracks it nor would add it.
    */
   | { readonly kind: 'repository' | 'other' | 'missing' }
 
 export interface FileSource {
   /** Reads the file, folder or link at a path that passed `isRepositoryPath`; '' is the top folder. Throws `GitFault`. */
   at(path: string, mostBytes: number): Promise<AtPath>
-  /** All files, for a search; the last ones are missing when there are very many. Throws `GitFault`. */
+  /** All files, for a search. If there are very many, a workspace's list lacks the last ones, and a commit's list fails. Throws `GitFault`. */
   paths(): Promise<readonly string[]>
   /** Whether a file that git listed still exists. */
   has(path: string): Promise<boolean>
@@ -34,7 +34,7 @@ export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
 const describedAtOnce = 100
 /** About how many bytes the returned entries may have as JSON: they must fit into one message between processes. */
 const longestList = 400_000
-/** How many bytes of a link's target are read: no file system allows longer targets. */
+/** How many bytes of a link's target are read from a commit: no file system allows longer targets. */
 export const longestTarget = 4_096
 
 /** The first entries of a folder. Only the returned entries are described; `describe` returns `undefined` for an entry that no longer exists. */

@@ -70,7 +70,7 @@ async function atPath(git: Git, workspace: Workspace, path: string, mostBytes: n
   return isLeaf || leaf.kind === 'link' ? leaf : { kind: 'missing' }
 }
 
-/** Calls back with each path that git lists at or below a path. */
+/** Calls back with the paths that git lists at or below a path: up to about `mostPaths` tracked ones, and as many new ones. */
 async function listBelow(
   git: Git,
   { privateGitDir: gitDir, dir: workTree }: Workspace,

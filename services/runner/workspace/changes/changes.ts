@@ -14,7 +14,7 @@ import { readTreeDiff, type ChangedFile, type DiffSource, type TreeComparison } 
 export type Changes =
   | {
       readonly kind: 'changes'
-      /** The current branch of the agent's git. The work is pushed to the workspace's branch in any case. */
+      /** The current branch of the agent's git, or a short commit id. The work is pushed to the workspace's branch in any case. */
       readonly currentBranch: string
       readonly baseBranch: string
       /** Our last commit; `null` in an empty repository before the first commit. */
@@ -38,7 +38,7 @@ export interface ReadChangesRequest extends WorkspaceGit {
   /** The files to compare; the workspace's folder by default. The private git directory must have the objects of a staged tree. */
   readonly from?: DiffSource
   readonly limits?: DiffLimits
-  /** The time limit of each git call; 30 s by default. */
+  /** The time limit of each git call that sets none itself; 30 s by default. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }

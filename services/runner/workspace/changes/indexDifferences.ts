@@ -17,7 +17,7 @@ export interface TreeDifferences {
   readonly submodules: readonly TreePath[]
   /** New files that are not ignored, without artifacts. Includes the files of a new repository without a remote, because they exist nowhere else. */
   readonly untracked: readonly TreePath[]
-  /** New repositories with a remote, without files, or that cannot be inspected. They are not read. */
+  /** New repositories that have a remote or no files, are inside of another new repository, or were not inspected. Their files are not read. */
   readonly nested: readonly TreePath[]
   /** Whether there are more new files than could be listed. */
   readonly truncated: boolean
@@ -61,7 +61,7 @@ export async function withScratchIndex<T>(
   }
 }
 
-/** Compares tree and index, and lists at most about `maxUntracked` new files. Throws `GitFault`. */
+/** Compares tree and index. Lists at most about `maxUntracked` new files, apart from those in new repositories. Throws `GitFault`. */
 export async function treeDifferences(
   git: Git,
   workspace: Workspace,
@@ -127,7 +127,7 @@ async function filesBegunHere(
   return { files, others }
 }
 
-/** The files of a repository; `undefined` if it has a remote, or if that is unknown. */
+/** The files of a repository; `undefined` if it has a remote, or cannot be inspected. */
 async function filesOfRepository(
   git: Git,
   workspace: Workspace,

@@ -24,7 +24,7 @@ export interface StagedFile {
 
 export interface StagedTree {
   readonly kind: 'staged'
-  /** The git object name of the tree. It contains all files that are not ignored, without nested repositories. */
+  /** The git object name of the tree. It contains the tracked files, and the `untracked` ones of `TreeDifferences`. */
   readonly tree: string
   readonly files: readonly StagedFile[]
   readonly nested: TreeDifferences['nested']

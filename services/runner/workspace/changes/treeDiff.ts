@@ -64,7 +64,7 @@ export async function readTreeDiff({
   return staged.kind === 'staged' ? readStaged(reading, staged, env) : readFolder(reading)
 }
 
-/** Compares the staged tree with the tree `against`, without reading the workspace's folder again. */
+/** Compares the staged tree with the tree `against`, without reading the files in the workspace's folder again. */
 async function readStaged(
   reading: TreeComparison,
   staged: StagedTree,

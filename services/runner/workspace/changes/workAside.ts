@@ -17,8 +17,8 @@ const maxRefs = 10_000
 
 /**
  * Whether the agent's git has work that snapshots do not contain, because it is not on the current branch: a stash, another worktree, or a ref with a
- * commit that neither we nor the code host have. This includes a branch at an earlier commit of the current branch, since only the agent has that
- * commit. Also true when something in the repository is not as git writes it. Nothing may run in the workspace. Throws `GitFault`.
+ * commit that neither we nor the code host have. This includes a branch at an earlier commit that the agent made on the current branch, since only
+ * the agent has that commit. Also true when something in the repository is not as git writes it. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
@@ -102,7 +102,7 @@ function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
   return read > 0 && read === text.length ? refs : undefined
 }
 
-/** The text of a file; `null` when there is none, `undefined` when it is not a plain file or not UTF-8. */
+/** The text of a file; `null` when there is none, `undefined` when it is not a plain file, too large, or not UTF-8. */
 async function plainText(root: string, path: string, maxBytes: number): Promise<string | null | undefined> {
   if (!(await lstat(join(root, path)).catch(ifAbsent))) return null
   const text = (await readPlain(root, path, maxBytes))?.toString('utf8')
@@ -112,8 +112,8 @@ async function plainText(root: string, path: string, maxBytes: number): Promise<
 const isUnreadable = (text: string): boolean => text.includes('\u{FFFD}')
 
 /**
- * The paths of everything below the folder `top` that is not itself a folder; refs of remotes are left out. `undefined` if there are too many, if
- * `top` is not a folder, or if something in it cannot be read.
+ * The paths of everything below the folder `top` that is not itself a folder; refs of remotes and lock files are left out. `undefined` if there are
+ * too many, if `top` is not a folder, or if something in it cannot be read.
  */
 async function filesBelow(root: string, top: string): Promise<readonly string[] | undefined> {
   const there = await lstat(join(root, top)).catch(ifAbsent)

@@ -35,7 +35,7 @@ interface Surveyed {
 /** The total length of the kept surveys as JSON: a repository may name submodules by the million. */
 const keptLength = 1_000_000
 
-/** Returns a function like `surveyOf` that looks into a commit only once, since a commit never changes. */
+/** Returns a function like `surveyOf` that keeps the surveys of recent commits, since a commit never changes. */
 export function openSurveys(deps: Parameters<typeof surveyOf>[0]): (at: Surveyed) => Promise<Survey> {
   const kept = new LRUCache<string, Survey>({
     maxSize: keptLength,

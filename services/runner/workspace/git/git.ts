@@ -37,7 +37,7 @@ export interface HostGit extends Git {
   as(owner: HostUser): Git
 }
 
-/** git failed unexpectedly. The message contains its last line of output. */
+/** git failed unexpectedly. The message contains its `lastWords`. */
 export class GitFault extends Error {
   override readonly name = 'GitFault'
   readonly finished: Finished
@@ -63,7 +63,7 @@ export function endedWell(finished: Finished): boolean {
   return finished.endedBy === 'itself' && finished.code === 0
 }
 
-/** The last line of git's output, for people: without its prefix, at most 500 characters. */
+/** Why git failed, for people: the last error message that it printed, at most 500 characters, or why it was ended. */
 export function lastWords(finished: Finished): string {
   switch (finished.endedBy) {
     case 'time_limit':

@@ -49,8 +49,8 @@ export interface RefreshRequest extends MirroredRepository {
   /** Called with lines for the person's terminal, a few for each step. */
   readonly onProgress?: (line: string) => void
   /**
-   * Nothing is fetched before this resolves; it never rejects. Meanwhile, the host is only asked for names and commits of branches. If `signal` is
-   * aborted by then, nothing is fetched.
+   * Nothing is fetched before this resolves; it never rejects. Meanwhile, the host is only asked for names and commits of branches and tags. If
+   * `signal` is aborted by then, nothing is fetched.
    */
   readonly fetchAfter?: Promise<unknown>
 }
@@ -76,8 +76,8 @@ export interface Mirrors {
   /** Returns the present mirror if the runner has it. The mirror then counts as used now. */
   find(request: MirroredRepository & Pick<RefreshRequest, 'url'>): Promise<Mirror | undefined>
   /**
-   * Clones the repository, or fetches what is new. The host is always asked, with this person's access. Leaves no incomplete clone. Refreshes of one
-   * repository run one at a time.
+   * Clones the repository, or fetches what is new. The host is always asked, with the access of the request. Leaves no incomplete clone. Refreshes of
+   * one repository run one at a time.
    */
   refresh(request: RefreshRequest): Promise<RefreshResult>
 }
@@ -103,7 +103,7 @@ export function openMirrors({
   readonly root: string
   readonly git: Git
   readonly large?: LargeRepositories
-  /** Called with the fault that keeps a workspace on a former mirror, or keeps tags from being fetched. */
+  /** Called with the fault that keeps a workspace on a former mirror, or keeps tags from being fetched or deleted. */
   readonly onFault: (fault: unknown) => void
 }): Mirrors {
   const serialized = serializeByKey()

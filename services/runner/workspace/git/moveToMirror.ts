@@ -28,8 +28,8 @@ export interface MoveOptions {
 
 /**
  * Makes the workspace read from its mirror alone. Until all objects are there, the workspace also names the former mirrors, so that they are not
- * removed. An interrupted move is tried again the next time. A failed move is tried again after the workspace has changed or an hour has passed.
- * Nothing may run in the workspace.
+ * removed. An interrupted move is tried again the next time. A failed move is tried again when the workspace has another commit or other mirrors, or
+ * an hour has passed. Nothing may run in the workspace.
  */
 export async function moveToMirror(git: Git, workspace: Moved, options: MoveOptions): Promise<void> {
   const { privateGitDir, mirrorDir, mirrorObjects } = workspace

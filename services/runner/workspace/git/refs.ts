@@ -38,7 +38,7 @@ export function headsWritten(gitDir: string, branches: readonly string[]): Refs 
   return known(found)
 }
 
-/** How many ref files are read one by one. git packs more refs than that into one file. */
+/** How many ref files are read at most. If there are more, the caller lets git list the refs. */
 const maxFiles = 500
 
 /**
@@ -61,7 +61,7 @@ export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
   return known(found)
 }
 
-/** The text of a file; empty when it does not exist. */
+/** The text of a file; empty when it cannot be read. */
 function textIn(gitDir: string, path: string): Promise<string> {
   return readFile(join(gitDir, path), 'utf8').catch(() => '')
 }

@@ -13,7 +13,7 @@ export interface UnfilteredPath {
   readonly filter: string
   /**
    * Set if a pointer of Git LFS can replace the content: the tree's own attributes apply `lfs` to the path, and none of `published` applies another
-   * filter.
+   * filter that is not allowed.
    */
   readonly forLfs: ChangedContent | null
 }

@@ -62,7 +62,7 @@ export async function hasNote({ git, workspace }: NotesRequest, commit: string):
   return endedWell(await git({ gitDir, args: ['notes', `--ref=${agentTraceRef}`, 'list', commit] }))
 }
 
-/** Adds a note to a commit. Throws `GitFault`. */
+/** Sets the note of a commit. Throws `GitFault`. */
 export async function addNote(
   { git, workspace }: NotesRequest,
   { commit, text }: { readonly commit: string; readonly text: string },

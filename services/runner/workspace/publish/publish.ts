@@ -55,7 +55,7 @@ export interface PublishRequest extends WorkspaceGit {
   readonly forWorkflows?: (
     files: readonly string[],
   ) => Promise<{ readonly authorization: string } | { readonly refused: string }>
-  /** The time limit of the push; 120 s by default. */
+  /** The time limit of a push, and of a fetch of the branch; 120 s by default. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
   /** Used instead of `signal` after a push has begun. */
@@ -81,12 +81,12 @@ export type PublishResult =
     }
   /** No file differs from where the task started, and there is nothing to push. */
   | { readonly kind: 'nothing_to_publish'; readonly leftOut: readonly string[] }
-  /** The branch at the host has commits that the task does not have; `remoteSha` is its head. */
+  /** The branch at the host has commits that the task does not have; `remoteSha` is its head, or `null` if it could not be fetched. */
   | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
-  /** Commits of others on the branch conflict with the task's work in these files. Nothing was changed. */
+  /** Commits of others on the branch conflict with the task's work in these files. Neither the files nor the branch at the host were changed. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** The commit changes workflow files, for which the App has no permission. The commit stays. */
+  /** The commit changes workflow files, for which the credential has no permission. The commit stays. */
   | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'limited'; readonly message: string }
@@ -96,8 +96,8 @@ export type PublishResult =
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
- * Commits everything in the tree that is new and not ignored, on top of the last pushed commit, and pushes the branch. If others have pushed to the
- * branch, the commit is first rebased onto their commits. Never forces. Repeating this after a fault is safe. Throws `GitFault`.
+ * Commits what has changed in the tree, without ignored files, on top of the last pushed commit, and pushes the branch. If others have pushed to the
+ * branch, rebases the commit onto theirs with `applyPatch`, and pushes again. Never forces. Repeating this after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request

@@ -5,7 +5,7 @@ import type { WorkspaceGit } from '../workspace.ts'
 import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 
 export interface RebaseRequest extends WorkspaceGit {
-  /** Our last commit. The tree matches it, except for files that were never committed. */
+  /** Our last commit. The tree matches it, except for files that were never committed, and contents that it has as pointers of Git LFS. */
   readonly head: string
   readonly onto: string
   /** The committer of the new commit, unless this server signs commits. Its author is that of `head`. */
@@ -21,7 +21,7 @@ export type RebaseResult =
   /** The tree could not be changed; `why` is worded to follow a colon. */
   | { readonly kind: 'not_applied'; readonly why: string }
 
-/** The size limit of a patch in bytes. People's work on a task's branch does not make a larger patch. */
+/** The size limit of a patch in bytes. A larger patch is not applied. */
 const largestPatch = 64 * 1024 * 1024
 
 /**

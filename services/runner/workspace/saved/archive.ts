@@ -27,8 +27,8 @@ export interface Packed {
 }
 
 /**
- * Packs everything below `folders`, which are paths relative to `home` and need not exist. Equal files give equal bytes. An agent may write
- * meanwhile: each file is as it was at one moment, and nothing outside of `home` is read.
+ * Packs the files below `folders`, which are paths relative to `home` and need not exist; deeper than 16 folders below each, nothing is packed. Equal
+ * files give equal bytes. An agent may write meanwhile, so a file may be packed half-written, but nothing outside of `home` is read.
  */
 export async function packFolders(
   home: string,
@@ -62,7 +62,10 @@ export interface UnpackOptions {
   readonly renamed?: (path: string) => string
 }
 
-/** `unreadable`: the archive is not from `packFolders`, and nothing was written. `in_the_way`: something else is at the path of a folder or file. */
+/**
+ * `unreadable`: the archive is not from `packFolders` with these folders and limits, and nothing was written. `in_the_way`: something else is at the
+ * path of a folder or file; other files may have been written.
+ */
 export type UnpackResult = 'unpacked' | 'unreadable' | 'in_the_way'
 
 /**

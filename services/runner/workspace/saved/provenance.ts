@@ -19,7 +19,10 @@ export interface LineRange {
   readonly to: number
   /** The turn that wrote the lines; `null` when they are in no snapshot of a turn. */
   readonly turn: string | null
-  /** The path that the file had when the lines were written; it differs if the file was renamed since. */
+  /**
+   * The path that the file had when the turn wrote the lines; the present path if git quotes that name. If `turn` is `null`, the path of the first
+   * line.
+   */
   readonly path: string
   /** The hash of each line, by `lineHash`. */
   readonly hashes: readonly string[]
@@ -132,7 +135,7 @@ export interface FileProvenance {
 }
 
 /**
- * The provenance of a file; `null` when there are no turns or no text file at the path, or when finding the provenance takes too long. Throws
+ * The provenance of a file; `null` when there are no turns, when there is no file at the path, or when blame fails or takes too long. Throws
  * `GitFault`.
  */
 export async function provenanceOf(request: ProvenanceRequest, path: string): Promise<FileProvenance | null> {
@@ -151,7 +154,7 @@ export async function provenanceOf(request: ProvenanceRequest, path: string): Pr
   return { blob, ranges: rangesIn(porcelain, turnOf, path) }
 }
 
-/** The output of git's blame, with one character per byte; `null` when it takes too long, or there is no text file at the path. */
+/** The output of git's blame, with one character per byte; `null` when blame fails, for example without a file at the path, or takes too long. */
 async function blame(
   git: Git,
   gitDir: string,

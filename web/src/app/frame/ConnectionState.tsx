@@ -36,7 +36,7 @@ function lookOf({ status, since, behind, quiet }: ConnectionState, waiting: numb
 /** How long a loss must last before the bar appears, in milliseconds. The bar moves the page, and a shorter loss is not worth that. */
 const graceMs = 3_000
 
-/** A bar below the top bar while the connection is lost, with the time of the loss, so that nobody mistakes old data for current. */
+/** A bar below the top bar while the connection is lost, with the time of the loss or the reason, so that nobody mistakes old data for current. */
 export function OfflineBar() {
   const { since, refusal } = useSelector(selectConnection)
   const lost = useSelector(selectLost) ? since : null

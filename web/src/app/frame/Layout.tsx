@@ -1,4 +1,4 @@
-/** The frame of every page that has the top bar. */
+/** The frame of all pages but the sign-in and the onboarding, with the top bar for people who are signed in. */
 import { Suspense, useDeferredValue, type ReactNode, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'

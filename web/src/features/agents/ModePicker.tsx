@@ -1,4 +1,4 @@
-/** The choice of how freely an agent works. Renders nothing for an agent that has only one mode. */
+/** The choice of how freely an agent works, for agents with several modes. */
 import { ShieldHalf } from 'lucide-react'
 import type { AgentName } from '#domain/agents.ts'
 import { modesOf } from '#domain/agents/capabilities.ts'

@@ -1,4 +1,4 @@
-/** The form for a new task: description, project, branch, agent and model. The draft is kept between visits. */
+/** The form for a new task: description, images, project, branch, agent, model and mode. The draft is kept between visits. */
 import { ImagePlus } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
 import { modesOf } from '#domain/agents/capabilities.ts'

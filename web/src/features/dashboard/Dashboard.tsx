@@ -1,4 +1,4 @@
-/** The form for a new task, and the latest tasks. */
+/** The form for a new task, the latest tasks, and the next step for a newcomer. */
 import { Suspense, useCallback, useEffect, useRef } from 'react'
 import { useLocation } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'

@@ -1,6 +1,6 @@
 /**
- * The next step for a newcomer, from the first project to the first pull request. It is derived from their projects and tasks, and disappears
- * when all steps are done or the person hides it.
+ * The next step for a newcomer, from the first project to the first pull request. It is derived from their projects and tasks, and disappears when
+ * all steps are done, when there are more than three tasks, or when the person hides it.
  */
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'

@@ -1,4 +1,4 @@
-/** The tools of an MCP server: signs in at a remote server, tests the server, and switches its tools on and off. */
+/** The tools of a remote MCP server: signs in there, tests the server, and switches its tools on and off. */
 import type { McpSignIn, ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'

@@ -1,4 +1,7 @@
-/** Offers desktop notifications once, after a task was started. The browser asks for its permission only after the person has said yes. */
+/**
+ * Offers desktop notifications after a task was started, until the person answers. The browser asks for its permission only after the person has said
+ * yes.
+ */
 import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
 import { Button } from '../../ui/form/Button.tsx'

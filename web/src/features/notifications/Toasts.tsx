@@ -26,7 +26,7 @@ export function Toasts() {
       },
     }
   }
-  // Preloaded, because most toasts appear when the server cannot be reached, and the component could not be loaded then.
+  // Preloaded, because a toast may say that the server cannot be reached, and the component could not be loaded then.
   useEffect(() => void loadToast().catch(() => undefined), [])
   return (
     <section aria-label="Notifications">

@@ -92,7 +92,7 @@ const actionIcons: Readonly<Partial<Record<ActionId, LucideIcon>>> = {
   logout: LogOut,
 }
 
-/** The end of a row: details of the hit and, on the active row, the key that opens it. */
+/** The end of a row: details of the hit and the keys of its action or, on the active row without such keys, Enter. */
 function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
   const [keys] = hit.kind === 'action' ? hit.keys : []
   return (

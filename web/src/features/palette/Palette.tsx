@@ -1,6 +1,6 @@
 /**
  * The command palette: finds tasks, projects and actions by a few letters. The field keeps the focus, the arrow keys move, Enter opens, and Enter
- * with Ctrl or Cmd opens in a new tab.
+ * with Ctrl or Cmd opens a task or project in a new tab.
  */
 import { Search, X } from 'lucide-react'
 import { useId, useState, type KeyboardEvent } from 'react'

@@ -19,7 +19,7 @@ import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { useBeginSetupMutation, useSetupQuery } from './setupApi.ts'
 import { texts } from './texts.ts'
 
-/** The title and the layout of the page. It has no top bar, because usually nobody can sign in yet. */
+/** The title and the layout of the page. It shows the product's name, because usually nobody can sign in yet, and then there is no top bar. */
 const page = { title: texts.title, width: 'narrow', above: <Brand className="mb-8 md:mb-10" /> } as const
 
 export function Setup() {
@@ -124,7 +124,7 @@ function takeCode(): string | null {
   return code
 }
 
-/** A name with the server's host, which distinguishes the Apps of several servers. */
+/** A name with the server's host or, if the address is local, random characters: it distinguishes the Apps of several servers. */
 function suggestedName(address: string): string {
   const host = URL.canParse(address) ? new URL(address).hostname : ''
   const isHere = host === '' || host === 'localhost' || /^(127\.|\[)/.test(host)

@@ -1,4 +1,4 @@
-/** Creates the GitHub App of this server. The calls work without a session, since usually nobody can sign in before the App exists. */
+/** Reads and begins the set-up of this server's GitHub App. Needs no session, since usually nobody can sign in before the App exists. */
 import { setupRoutes } from '#domain/api/setup.ts'
 import type { beginSetup, getSetup } from '#domain/api/setup.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'

@@ -47,7 +47,7 @@ interface PullRequestDialogProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly onConfirm: (request: PullRequestInput) => void
-  /** The reason why the last request failed; `null` when no request has failed. */
+  /** The reason why the last request failed; `null` if it did not fail or there was none. */
   readonly refused?: string | null
 }
 
@@ -159,7 +159,7 @@ function noteOf(
 ): { readonly says: string; readonly forbids: boolean } | null {
   if (status === 'running' && execution?.cancelRequested) return { says: texts.stopping, forbids: true }
   if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
-  // Without a `tree`, the person has seen no recorded changes. The server then records them and publishes nothing.
+  // `null` means that the person has seen no recorded changes. The server then records them and publishes nothing.
   if (tree === null) return { says: texts.unrecorded, forbids: false }
   return isMoved ? { says: texts.moved, forbids: true } : null
 }
@@ -228,7 +228,7 @@ function ProposalFields({ proposal, ready, artifacts, disabled, onChange }: Prop
   )
 }
 
-/** The description, ending with the list of artifacts `text` if `isIn`; without any such list otherwise. */
+/** The description without its list of artifacts; with `isIn`, the list `text` is then added at the end. */
 function withArtifacts(body: string, text: string, isIn: boolean): string {
   const others = body.replace(/^## Artifacts\n\n(?:- .*(?:\n|$))*/m, '').trim()
   return isIn ? `${others}\n\n${text}`.trim() : others
@@ -236,8 +236,8 @@ function withArtifacts(body: string, text: string, isIn: boolean): string {
 
 /**
  * The git tree of the changes that the person has seen; `undefined` until it is read, and `null` if no changes are recorded. It is read when the
- * dialog opens and when an execution ends, because the page may lag behind the end of a command. A refetch blocks nobody, since the server refuses an
- * outdated tree.
+ * dialog opens and when an execution ends, because the page may lag behind the end of a command. Once there is a tree, a refetch blocks nobody, since
+ * the server refuses an outdated tree.
  */
 function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })

@@ -1,4 +1,4 @@
-/** The page of one task: its header, chat, terminal and changes. */
+/** The page of one task: its header, banners and panels, now or at a moment of its history. Under `/compare`, the page that compares its runs. */
 import { lazy, Suspense, useMemo, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import { useLocation, useParams } from 'react-router-dom'
@@ -92,7 +92,7 @@ function LiveOrReplayed({ taskId, open }: { readonly taskId: string; readonly op
 interface ShownTaskProps {
   readonly open: OpenTaskSync
   readonly history: TaskHistory
-  /** Shown between the header and the panels. */
+  /** Shown between the banners and the panels. */
   readonly children: ReactNode
 }
 
@@ -136,7 +136,7 @@ function Problem({ title, why, onRetry }: ProblemProps) {
   )
 }
 
-/** The skeleton of the page, with the same heights as the page. */
+/** The skeleton of the page. Its header is as high as the real one. */
 function Loading() {
   return (
     <div role="status" className="flex min-h-0 flex-1 flex-col">

@@ -1,4 +1,4 @@
-/** The header of the task page: repository, branch and status, and the actions on the whole task. */
+/** The header of the task page: what the task is and works on, its status, and the actions on the whole task. */
 import { ArrowLeft, Columns2, Copy, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -99,7 +99,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           className="absolute inset-x-0 -bottom-px"
         />
       )}
-      {/* The key makes a new dialog, with new input, for another task, and for the update that follows the first pull request. */}
+      {/* The key makes a new dialog, with new input, for another task, and once a pull request was opened, the first or a later one. */}
       {isPullRequestOpen !== null && (
         <Suspense fallback={null}>
           <PullRequestDialog
@@ -125,7 +125,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-/** The actions of the header; `isReadOnly` leaves out the actions that change the task. */
+/** The actions that cancel or retry the task, or handle its pull request. With `isReadOnly`, only the one that opens the pull request remains. */
 function useHeaderActions(task: Task, actions: TaskActions, isReadOnly: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   const stoppable = isActive(shownStatus(task)) && !isReadOnly
@@ -170,7 +170,7 @@ function CancelButton({ actions }: { readonly actions: TaskActions }) {
 
 interface PullRequestButtonProps {
   readonly actions: TaskActions
-  /** Whether there is work that no pull request contains. */
+  /** Whether there is no open pull request, or work that it does not contain. */
   readonly isDue: boolean
   readonly onAsk: () => void
 }
@@ -223,7 +223,7 @@ function isActive(status: StatusName): boolean {
 /** How long the status of a successful command is shown beside the task's status, in milliseconds. */
 const commandShownMs = 60_000
 
-/** The task's status with the duration of its turn, and beside it the outcome of a command. While offline, these are the last known values. */
+/** The task's status with the duration of its turn or running command, and the outcome of an ended command. While offline, the last known values. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)

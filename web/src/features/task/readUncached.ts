@@ -7,7 +7,7 @@ import { newId } from '../../api/newId.ts'
 import { request, type ApiCall } from '../../api/request.ts'
 import { readToken } from '../../api/tokenStore.ts'
 
-/** Returns the body of the answer, which the caller has to check, or the reason why there is no answer. */
+/** Returns the body of the answer, which the caller has to check, or the reason why the call failed or was refused. */
 export async function readUncached(
   call: ApiCall,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Tells components that the page shows a moment of the task's history. They then use the time of that moment, and change nothing. */
+/** Tells components that the page shows a moment of the task's history. They then use the time of that moment, and do not change the task. */
 import { useSelector } from 'react-redux'
 import { createContext, use, type ComponentType, type ReactNode } from 'react'
 import type { GitDiff, Task } from '#domain/api/tasks.schema.ts'

@@ -99,7 +99,7 @@ export const logsLoaded = createAction<{
   version: number
   more?: boolean
 }>('openTask/logsLoaded')
-/** Older entries were read. They are at least as current as the known entries. `more` says whether the server has still older ones. */
+/** Older entries were read. They include all events that the page had when it requested them. `more` says whether the server has still older ones. */
 export const earlierLoaded = createAction<{
   taskId: string
   messages: readonly ChatMessage[]
@@ -253,7 +253,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   })
 }
 
-/** The task with the kind of its first open question as `waitingFor`, once the questions were read. */
+/** The state with the kind of the first open question as the task's `waitingFor`, once the questions were read up to the task's version. */
 function withWaiting(state: OpenTask): OpenTask {
   const { task, questions } = state
   if (task === null || questions.load.kind !== 'loaded' || questions.at < task.version) return state

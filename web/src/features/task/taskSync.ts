@@ -43,7 +43,7 @@ import { texts } from './texts.ts'
 const loadDelayMs = 100
 /** How long reading the history waits for the connection, in milliseconds; after that, the history is read without it. */
 const connectionGraceMs = 1_500
-/** The polling interval for a pending task (contract, section 9), and for an open task without a connection, in milliseconds. */
+/** The polling interval for a pending task (contract, section 9), and for a queued or running one without a connection, in milliseconds. */
 const refreshIntervalMs = 5_000
 /** How long a gap may last, or a part of the history be missing, before the history is read again, in milliseconds; doubled after each read. */
 const gapMs = 1_000
@@ -228,7 +228,7 @@ function joinLater(sync: Sync): void {
   sync.joinWait = Math.min(sync.joinWait * 2, maxJoinRetryMs)
 }
 
-/** Joins at the current position, and reads the history up to that position. */
+/** Joins at the current position if there is a connection, and reads the history at least up to that position. */
 async function rejoin(sync: Sync): Promise<void> {
   sync.seen = null
   if (sync.join === null) return readHistory(sync, undefined)
@@ -300,7 +300,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   const parts = [task, chat.data, logs.data, questions.data]
   sync.isIncomplete = parts.includes(undefined) || !('data' in output)
   takeTask(sync, cover(sync.taskStream, Math.min(...parts.flatMap((part) => part?.version ?? []))))
-  // If the output could not be read, new output has nothing to follow, so it is held until a read succeeds.
+  // If the output could not be read, and none was read before, new output has nothing to follow: it is held until a read succeeds.
   const printed = 'data' in output ? output.data.version : shownBeforeRead.terminal
   if (printed !== null) takeTerminal(sync, cover(sync.terminalStream, printed))
   flush(sync)

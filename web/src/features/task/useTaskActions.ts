@@ -1,4 +1,4 @@
-/** The actions on a whole task; each reports its outcome as a toast. */
+/** The actions on a whole task. A toast reports each failure, and the success of cancelling and of a pull request. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { isFault, reasonOf, retryAtOf } from '../../api/fault.ts'
@@ -61,7 +61,7 @@ export function useTaskActions(task: Task) {
     opening: opening.isLoading || task.pullRequestPending,
     /** When the code host allows another attempt, in ms since the epoch; `null` when it allows one now. */
     waitsUntil: retryAtOf(opening.error),
-    /** The reason why the last request for a pull request failed. */
+    /** The reason why the last request for a pull request failed; `null` if it did not fail or there was none. */
     refused: opening.error === undefined ? null : reasonOf(opening.error, texts.toasts.prNotCreated),
     updates,
     /** Whether the existing pull request is merged or closed, so that the next request opens a new one. */

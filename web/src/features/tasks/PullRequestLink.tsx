@@ -17,7 +17,7 @@ const styles = {
   merged: [CircleCheck, 'text-accent'],
   closed: bad,
 } as const
-/** Icons of checks are round and those of reviews are not, so that the two cannot be confused. */
+/** Reviews and checks have no icon in common, so that the two cannot be confused. */
 const verdicts = {
   Approved: [Check, 'text-ok'],
   'Changes requested': [Pencil, 'text-bad'],

@@ -1,4 +1,4 @@
-/** A task in a list: its status, its description, its repository and branch, and its changes. */
+/** A task in a list: its status, description, agent, repository and branch, changes, pull request, and a time. */
 import { memo, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Link } from 'react-router-dom'
@@ -93,7 +93,7 @@ function Origin({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofPro
         </span>
       )}
       <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
-        {/* The prefix that all working branches have is left out. */}
+        {/* The usual prefix of working branches is left out. */}
         {(task.workingBranch ?? task.branch).replace(/^flightdeck\//, '')}
       </span>
     </div>

@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 
 export const recentTasksApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** Used by the dashboard, and for the number of running tasks in the top bar. */
+    /** Used by the dashboard, the palette and desktop notifications, and for the numbers of running and of waiting tasks. */
     recentTasks: build.query<AnswerOf<typeof listTasks>, void>({
       query: () =>
         requestOf<typeof listTasks>(taskRoutes.listTasks, {

@@ -15,7 +15,7 @@ export interface VoiceControl extends VoiceView {
   readonly end: () => void
 }
 
-/** `onWords` receives final words, possibly after the field was unmounted. */
+/** `onWords` receives words that no longer change, the last ones possibly while the field is being unmounted. */
 export function useVoice(onWords: (words: string) => void): VoiceControl {
   const dispatch = useDispatch()
   const [voice] = useState(() =>

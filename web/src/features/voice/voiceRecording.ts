@@ -31,7 +31,7 @@ export interface VoiceView {
 }
 
 export interface Voice {
-  /** The current state; the same object until something changes. */
+  /** The current state; the same object until the next event. */
   read(): VoiceView
   subscribe(listener: () => void): () => void
   speakTo(listener: VoiceListener): void

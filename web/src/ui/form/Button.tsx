@@ -120,7 +120,7 @@ export function ButtonLink({
  * `primary` is for the one main button of a view. `danger` is plain with a red word; `danger-filled` is only for dialogs that ask for confirmation.
  */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
-/** `small` is 28 px high, `normal` and `touch` 32, `large` 40. Below 768 px, `touch` and `large` are 44 px high, and so is the clickable area of `small`. */
+/** `small` is 28 px high, `normal` and `touch` 32, `large` 40. Below 768 px, `touch`, `large` and the clickable area of `small` are 44 px high. */
 type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {

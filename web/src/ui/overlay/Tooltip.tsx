@@ -1,5 +1,5 @@
 /**
- * The name of an icon, shown beside it after the mouse rests for 400 ms, or at once on keyboard focus. It repeats the accessible name, so it is
+ * The name of an icon, shown beside it once the mouse is on it for 400 ms, or at once on keyboard focus. It repeats the accessible name, so it is
  * hidden from assistive technology. Any key closes it.
  */
 import { useEffect, useLayoutEffect, useRef, useState, type ReactNode } from 'react'

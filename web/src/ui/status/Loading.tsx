@@ -1,7 +1,7 @@
 /** Loading states: a spinner for a whole page, a small spinner, and placeholders for content. */
 import { classes } from '../classes.ts'
 
-/** Fills a page while the user or the page's code is loading. */
+/** Fills a page while the user, the page's code or its data is loading. */
 export function PageSpinner({ label = 'Loading...' }: { readonly label?: string }) {
   return (
     <div role="status" className="grid min-h-[60vh] place-items-center text-muted">

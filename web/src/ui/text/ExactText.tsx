@@ -1,4 +1,4 @@
-/** Shows a text that a person decides about. Every character that a page would not show becomes visible; control characters become escapes. */
+/** Shows a text that a person decides about. Characters that a page would not show become visible; controls except tabs and line feeds as escapes. */
 import { HiddenMarks } from './HiddenMarks.tsx'
 
 export function ExactText({ text }: { readonly text: string }) {

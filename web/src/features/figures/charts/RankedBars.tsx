@@ -1,4 +1,4 @@
-/** A bar for each group, in the order of the list, with the group's name and value beside it. */
+/** Bars for the first groups, in the order of the list, each with the group's name and value beside it. */
 import { stackedMarks, stackOf, type DrawnChart } from './chartData.ts'
 
 /** The maximum number of bars. Only the table shows all groups. */

@@ -42,7 +42,7 @@ export function ProjectSettings() {
     <Page
       title={texts.title}
       width="narrow"
-      // The line has a fixed height, so that nothing moves when the name is loaded.
+      // The line is as high as one line of text from the start, so that usually nothing moves when the name is loaded.
       lead={<p className="line-clamp-2 min-h-5 wrap-anywhere text-muted">{name}</p>}
       actions={
         <ButtonLink to={`/projects/${projectId}`} size="touch">

@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 import { notifiedOutcome } from '../../notifications/notifications.ts'
 import { useUpdateProjectSettingsMutation, faults } from './projectSettingsApi.ts'
 
-/** The project and its settings, as props of every part. */
+/** The project and its settings, as props of most parts. */
 export interface ProjectSettingsProps {
   readonly projectId: string
   readonly settings: ShownSettings

@@ -1,4 +1,4 @@
-/** The files that an agent left for people in a turn: images as thumbnails, videos with controls, and all others as cards. */
+/** The files that an agent left for people in a turn: images as pictures, all others as cards, a video also with a player. */
 import { Download, FileText, Film } from 'lucide-react'
 import { useState } from 'react'
 import { artifactLimits, isImageType } from '#domain/api/artifacts.ts'

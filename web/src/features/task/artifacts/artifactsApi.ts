@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 
 interface AddressQuery {
   readonly taskId: string
-  /** The number of artifacts that are shown. When it changes, the addresses are fetched again. */
+  /** The number of artifacts of one turn that are shown as cards. When it changes, the addresses are fetched again. */
   readonly count: number
 }
 

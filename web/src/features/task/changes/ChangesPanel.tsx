@@ -145,7 +145,7 @@ interface SearchOf {
   readonly files: readonly DiffFile[]
   readonly known: KnownLinesOfFiles['known']
   readonly folds: Folds
-  /** Whether the panel's shortcuts apply. Elsewhere on the page, Ctrl F opens the browser's own search. */
+  /** Whether the panel's shortcuts apply: only with the focus in it, since Ctrl F is also the key of other searches and of the browser's own. */
   readonly active: boolean
   readonly onGo: (to: Destination) => void
 }

@@ -1,4 +1,4 @@
-/** The tools of the changes: buttons that choose how the changes are shown, the search, and the filter for whitespace. */
+/** The tools of the changes: buttons for the layout, the files, whitespace, search and refresh, and the hooks for search and whitespace. */
 import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
@@ -91,7 +91,7 @@ export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, K
     count: matches.length,
     at,
     match: matches[at] ?? null,
-    /** Moves to the next or previous match, wrapping around, and returns that match. */
+    /** Moves to the next or previous match, wrapping around, and returns that match; `null` without matches. */
     step: (by: 1 | -1): Match | null => {
       const next = matches.length === 0 ? 0 : (at + by + matches.length) % matches.length
       setChosen(next)

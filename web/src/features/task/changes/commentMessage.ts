@@ -9,7 +9,7 @@ const signs = { context: ' ', added: '+', deleted: '-' } as const
 
 /**
  * The message, in Markdown. Nothing in a name or a line can end the quote or the code in it: fences and code spans are longer
- * than any run of backticks inside, and characters that end a line or cannot be seen are written out.
+ * than any run of backticks inside, and characters that end a line are written out.
  */
 export function commentMessage(fileName: string, lines: readonly DiffLine[], comment: string): string {
   return `${quoteOf(fileName, lines)}\n\n${comment.trim()}`
@@ -50,7 +50,7 @@ export function placeOf(lines: readonly DiffLine[]): { readonly place: string; r
 
 function codeSpan(text: string): string {
   const ticks = '`'.repeat(longestRun(text) + 1)
-  // Markdown strips one space next to a backtick at the edge.
+  // A backtick at an edge would join the delimiter. Markdown strips one space from each end.
   const pad = text.startsWith('`') || text.endsWith('`') ? ' ' : ''
   return `${ticks}${pad}${text}${pad}${ticks}`
 }
@@ -59,7 +59,7 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
 }
 
-/** The text as one line: line ends, bidirectional controls, and control characters other than tabs become code points. */
+/** One line without its final carriage return; line separators, bidirectional controls, and control characters except tabs become code points. */
 function oneLine(text: string): string {
   return text
     .replace(/\r$/, '')

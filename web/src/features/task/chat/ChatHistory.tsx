@@ -60,7 +60,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   const isDamaged = isRecordDamaged(task)
   const isReadOnly = isReplayed || isDamaged
   const failure = !searching && task.status === 'failed' && !isDamaged ? task.failure : null
-  // A search needs the whole history, so all of it is loaded.
+  // A search covers all messages, so all of them are loaded.
   useEffect(() => {
     if (searching && chat.before !== null && !busy && !failed) show('all')
   }, [searching, chat.before, busy, failed, show])
@@ -117,7 +117,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   )
 }
 
-/** The last turn that was not undone; `null` while a turn is running. */
+/** The last turn that was not undone; `null` if there is none, and while a turn is running. */
 function lastTurn(entries: readonly ChatEntry[], { undone = [] }: Task): FinishedTurn | null {
   const turns = entries.filter((entry) => entry.kind === 'turn')
   if (turns.some(({ live }) => live)) return null

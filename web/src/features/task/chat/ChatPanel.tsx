@@ -232,7 +232,8 @@ interface AnnouncerProps {
 }
 
 /**
- * Announces to screen readers what a sighted person would notice: that the agent is done or has a question. It never reads out the text word by word.
+ * Announces to screen readers what a sighted person would notice: that the agent is done, was stopped, or has a question. It never reads out the text
+ * word by word.
  */
 function Announcer({ status, entries }: AnnouncerProps) {
   const { questions } = useSelector(selectOpenTask)

@@ -31,7 +31,7 @@ export interface TurnEntry {
   readonly at: string
   readonly agent: AgentName
   readonly status: MessageDocument['status']
-  /** Whether the turn is running, so that all of its parts are shown. */
+  /** Whether the turn is running, so that its steps are not collapsed. */
   readonly live: boolean
   readonly parts: readonly TurnPart[]
   /** Whether the turn may have begun with tool calls that are not loaded. */
@@ -108,7 +108,7 @@ export function chatTimeline(material: ChatMaterial): ChatTimeline {
   return { entries: grouped(entries), queue }
 }
 
-/** The material of a task whose stream is damaged. Nobody can know how its work went on, so what is queued or running is shown as `cancelled`. */
+/** The material of a damaged task. Nobody knows how its work went on: what is queued or running shows as `cancelled`, open questions as withdrawn. */
 function asEnded(material: ChatMaterial): ChatMaterial {
   const over = <Status extends string>(status: Status) =>
     status === 'queued' || status === 'running' ? ('cancelled' as const) : status

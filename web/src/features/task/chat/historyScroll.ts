@@ -44,7 +44,7 @@ export function useEarlier(
     toEnd.current = null
   })
 
-  /** Renders more loaded entries or, once all are rendered, loads more. With `all`, for a search, it loads more messages in any case. */
+  /** Renders more loaded entries or, once all are rendered, loads more. With `all`, for a search, it only loads more messages. */
   const show = (all?: 'all') => {
     if (busy) return
     const further = first === undefined ? null : { key: first, above: pageSize }
@@ -93,7 +93,7 @@ export function useUnread(entries: readonly ChatEntry[], following: boolean): nu
   return following || leftAt === null ? 0 : cameAfter(entries, leftAt)
 }
 
-/** The sort key of the last message. */
+/** The sort key of the last message; `''` without messages. */
 export function endOf(entries: readonly ChatEntry[]): string {
   return entries.reduce((end, entry) => ordersOf(entry).reduce((a, b) => (a > b ? a : b), end), '')
 }
@@ -103,7 +103,7 @@ export function cameAfter(entries: readonly ChatEntry[], place: string): number 
   return entries.reduce((count, entry) => count + ordersOf(entry).filter((order) => order > place).length, 0)
 }
 
-/** The sort keys of an entry's messages; tool calls do not count. */
+/** The sort keys of an entry's recorded messages; text that is still being written or sent does not count. */
 function ordersOf(entry: ChatEntry): readonly string[] {
   switch (entry.kind) {
     case 'message':

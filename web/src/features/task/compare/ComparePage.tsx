@@ -1,4 +1,4 @@
-/** Compares a task with its alternatives: cost, duration and changes of each, and which one to keep. */
+/** Compares a task with its alternatives: duration, cost, tests and changes of each, and a button to keep one. */
 import { isUnknownId } from '../../../api/isUnknownId.ts'
 import { ArrowLeft, GitPullRequest, Plus } from 'lucide-react'
 import { useState } from 'react'

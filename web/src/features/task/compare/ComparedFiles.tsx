@@ -38,7 +38,7 @@ export function ComparedFiles({ task }: { readonly task: Task }) {
 const maxLines = 1_000
 
 function Diff({ file }: { readonly file: ChangedFile }) {
-  // The lines before the first hunk only repeat the file's name.
+  // Only the hunks are shown; a diff without hunks, as of a binary file, is shown as a whole.
   const lines = file.diff
     .slice(Math.max(0, file.diff.search(/^@@/m)))
     .trimEnd()

@@ -1,4 +1,4 @@
-/** The API calls about feedback on a pull request, and for the clean-up after its end. */
+/** The API calls about feedback on a pull request, for its draft state, and for the clean-up after its end. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { cleanUpRoutes } from '#domain/api/cleanUp.ts'
 import type { cleanUpTask } from '#domain/api/cleanUp.schema.ts'

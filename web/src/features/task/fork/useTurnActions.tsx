@@ -37,7 +37,7 @@ export function useTurnActions(turn: FinishedTurn | null) {
   return { items, dialog }
 }
 
-/** Offers the actions of the last turn in the palette. `turn` is `null` while a turn is running. */
+/** Offers the actions of the last turn in the palette. `turn` is `null` when there is none to act on. */
 export function LastTurnActions({ turn }: { readonly turn: FinishedTurn | null }) {
   const { items, dialog } = useTurnActions(turn)
   const [fork, undo] = items

@@ -1,4 +1,4 @@
-/** The dialog to save the audit record of a task, whole or with parts withheld, and instructions to check it. */
+/** The dialog to save the audit record of a task, whole or with parts withheld, and two ways to check it: by commands, or here by the page. */
 import { Copy } from 'lucide-react'
 import { useState } from 'react'
 import type { ContentCategory } from '#domain/proof/auditBundle.ts'

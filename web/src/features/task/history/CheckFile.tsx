@@ -11,7 +11,7 @@ const texts = recordTexts.file
 
 interface CheckFileProps {
   readonly taskId: string
-  /** The fingerprint of the key with which this server seals records; `null` before the first seal. */
+  /** The fingerprint of the key with which this server seals records; `null` while it is unknown, and if the server has no key. */
   readonly ownKey: string | null
 }
 

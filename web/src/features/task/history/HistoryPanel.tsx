@@ -1,4 +1,4 @@
-/** The history of a task: a section for each turn, with a row for each thing that happened. Selecting a row shows the task as it was at that time. */
+/** The history of a task: a section per turn or command, with a row for each thing that happened. Selecting a row shows the task as it was then. */
 import { Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
@@ -136,7 +136,7 @@ function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
   )
 }
 
-/** While pages are loading, how much of the history has been read; afterwards the number of entries. */
+/** While pages are loading, how much of the history has been read; once all are loaded, the number of entries. */
 function EntryCount({ session }: { readonly session: HistorySession }) {
   const { load, count, total, sections } = useHistory(session, (view) => view)
   const { entries, pieces } = useMemo(() => countsOf(sections), [sections])

@@ -43,7 +43,7 @@ export interface HistoryView {
   readonly load: 'loading' | 'loaded' | 'failed'
   readonly reason: string
   readonly count: number
-  /** The number of events on the server. */
+  /** The number of events on the server, but at least `count`. */
   readonly total: number
   readonly missing: readonly Missing[]
   /** The number of events whose content was erased. */

@@ -28,7 +28,7 @@ export type ListedRow =
     }
   | { readonly kind: 'piece'; readonly piece: OutputPiece }
   | { readonly kind: 'day'; readonly at: string }
-  /** Nothing happened for `ms` milliseconds before the row at `revision`. */
+  /** There is no entry in the `ms` milliseconds before the row or head at `revision`; `isIdle` says whether a head follows. */
   | { readonly kind: 'gap'; readonly ms: number; readonly revision: number; readonly isIdle: boolean }
 
 interface TimelineView {

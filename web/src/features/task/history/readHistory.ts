@@ -33,7 +33,7 @@ export interface HistorySource {
     signal: AbortSignal,
     to?: 'replay',
   ): Promise<HistoryPage | { readonly reason: string }>
-  /** Reads the changes that were recorded at a revision of the task's stream. */
+  /** Reads the changes that were recorded at a revision of the task's stream; resolves to the reason when they cannot be read. */
   changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
   /** Reads the images of the task, of its messages and of its tool calls; none when they cannot be read. */
   images(signal: AbortSignal): Promise<readonly RecordedImage[]>

@@ -10,7 +10,7 @@ import { isRunning } from '../../tasks/taskStatus.ts'
 import { useListPortsQuery, useOpenPortMutation } from './previewApi.ts'
 import { texts } from './texts.ts'
 
-/** The interval between reads of the ports while a sandbox of the task runs, in milliseconds. */
+/** The interval between reads of the ports while the task or its sandbox runs, in milliseconds. */
 const pollIntervalMs = 5_000
 
 export function PreviewBar({ task }: { readonly task: Task }) {

@@ -1,4 +1,4 @@
-/** A popover next to a changed line: the turn that wrote it, the message that requested that turn and, if known, the tool call. */
+/** A popover next to a line of a changed file: the turn that wrote it, the message that requested that turn and, if known, the tool call. */
 import { History, Wrench } from 'lucide-react'
 import { useEffect, useEffectEvent, useLayoutEffect, useRef } from 'react'
 import { Link, useParams } from 'react-router-dom'

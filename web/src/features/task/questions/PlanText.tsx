@@ -1,4 +1,4 @@
-/** A plan, passage by passage. A whole passage, or text that is selected in it, can be commented on. */
+/** A plan, passage by passage. A whole passage, or text that is selected in the plan, can be commented on. */
 import { MessageSquareQuote } from 'lucide-react'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../ui/form/Button.tsx'

@@ -7,7 +7,7 @@ import { takesText } from '../../../actions/keys.ts'
 import { isComposingKey } from '../../../ui/isComposingKey.ts'
 
 /**
- * Marks the elements that a number key chooses, in their order. An input is ticked; a button only gets the focus, because pressing it acts at once.
+ * Marks the elements that a number key chooses, in their order. An input is clicked; a button only gets the focus, because pressing it acts at once.
  */
 export const choice = { 'data-choice': '' } as const
 /** Marks the button that Enter with Ctrl or Cmd presses. */

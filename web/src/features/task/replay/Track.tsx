@@ -1,4 +1,4 @@
-/** The slider of the replay: activity over time, starts of turns, failures, and the current position. */
+/** The slider of the replay: activity over time, starts of turns, breaks, the current position, and marks of failures, commits and pull requests. */
 import { CircleX, GitCommitHorizontal, GitPullRequest } from 'lucide-react'
 import { useMemo, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { densityOf, type TimeAxis } from '#domain/history/timeAxis.ts'

@@ -39,7 +39,7 @@ const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWri
 export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []
-  /** The task after the last item folded so far, at or after the last snapshot. */
+  /** The task at the last snapshot; before the first item while there is no snapshot. */
   let end = start()
   /** For each revision of the task's stream from `firstRevision` on, the index of its event in `items`. */
   let places: number[] = []

@@ -87,7 +87,7 @@ function writingAfter(
   return event.type === 'MessagePosted' ? withoutWhole(writing, [event.data.messageId]) : writing
 }
 
-/** Adds events to the state. Here the progress of the task comes from the whole document; on a live page, the server sends it with each event. */
+/** Adds events to the state. Status and progress come from the whole document here; on a live page, the server sends them with each event. */
 function withEvents(
   state: ReplayState,
   events: readonly TaskEventMessage[],

@@ -1,4 +1,4 @@
-/** The keys of the replay, as in video players. Escape applies on the whole page, the others only while the player or nothing has the focus. */
+/** The keys of the replay. Escape applies outside of text fields and dialogs, the others only while the player or nothing has the focus. */
 import { useLayoutEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'
@@ -48,7 +48,7 @@ const failuresIn = (session: HistorySession) =>
     .markers.filter(({ kind }) => kind === 'failure')
     .map(({ revision }) => session.indexOf(revision))
 
-/** Moves to the next or previous failure; does nothing when there is none. */
+/** Pauses, and moves to the next or previous failure if there is one. */
 const toFailure =
   (by: 1 | -1): Run =>
   (session) => {

@@ -1,4 +1,4 @@
-/** The page of a saved replay: the chat beside the terminal and the history, above the replay controls. */
+/** The page of a saved replay: the chat beside the terminal, the changes and the history, above the replay controls. */
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'

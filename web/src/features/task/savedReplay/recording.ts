@@ -86,7 +86,7 @@ interface SavedImages {
 /** The maximum total size of the images in a recording, in bytes. */
 const maxBytes = 12_000_000
 
-/** Reads the images in chat order. Images that cannot be read or no longer fit are left out. */
+/** Reads the images in chat order. Images that cannot be read, have another type or no longer fit are left out. */
 export async function readSavedImages(
   source: Pick<HistorySource, 'images' | 'bytes'>,
   signal: AbortSignal,

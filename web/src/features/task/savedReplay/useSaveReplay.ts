@@ -10,7 +10,7 @@ import type { Recording } from './recording.ts'
 /** The player page, with a placeholder for the recording. */
 const playerAddress = '/replay.html'
 
-/** A function that saves the replay as a file; a failure is shown as a toast. */
+/** Returns `save`, which saves the replay as a file and shows a failure as a toast. */
 export function useSaveReplay(session: Pick<HistorySession, 'record'>) {
   const dispatch = useDispatch()
   const [isSaving, setSaving] = useState(false)

@@ -6,7 +6,7 @@ import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import { allowedSize } from '#domain/task/shells.ts'
 
 export interface ShellScreen {
-  /** Shows the output of one shell, oldest first. Writes only what is new; starts over when the output is of another shell. */
+  /** Shows the output of one shell, oldest first. Writes only what is new; starts over when the output is of another shell or ends earlier. */
   show(output: readonly TerminalOutput[]): void
   /** Fits a live screen to its element. Returns the screen's size. */
   fit(): { readonly rows: number; readonly columns: number }

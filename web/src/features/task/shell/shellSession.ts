@@ -57,7 +57,7 @@ export function shellSession(taskId: string, live: Live): ShellSession {
     isSending = true
     const taken = await to.emitWithAck('shell_input', taskId, id, waiting.take()).catch(() => null)
     isSending = false
-    // Without an answer, the connection is lost: the waiting input is dropped, and the next connection joins again.
+    // Without an answer, the connection counts as lost: the waiting input is dropped, and the next connection joins again.
     if (taken === 'gone' && shellId() === id) state.set({ kind: 'gone', reason: texts.gone })
     else if (taken === null) waiting.clear()
     else await send()

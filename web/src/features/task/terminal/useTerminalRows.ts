@@ -14,7 +14,7 @@ export type TerminalRowsState = ReturnType<typeof useTerminalRows>
 const lineHeight = 20
 const commandHeight = 32
 const edge = 8
-/** Room for this many new rows is laid out in advance, because adding rows lays out all of them again. */
+/** Room for up to this many new rows is laid out in advance, because adding rows lays out all of them again. */
 const roomFor = 500
 /** The height in pixels of the row that offers earlier output. */
 const offerHeight = 44
@@ -43,7 +43,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
     selected: useRowSelection(content, idOf),
     paddingStart: earlier === 'none' ? edge : offerHeight,
   })
-  // Wrapped lines are measured; the measured heights are dropped when wrapping ends.
+  // Wrapped lines are measured; known heights are dropped when wrapping begins or ends.
   const wrapped = useRef(wrap)
   useLayoutEffect(() => {
     if (wrapped.current === wrap) return

@@ -1,5 +1,6 @@
 /**
- * Changed files as the rows of one long list: a head per file, a bar before each hunk, and a row per line or per pair of lines side by side. Pure.
+ * Changed files as the rows of one long list: a head per file, bars where hunks begin or lines are left out, a row per line or per pair of lines side
+ * by side, notes, and the comment box. Pure.
  */
 import { type DiffLine, type Hunk, lineKey, type Sides } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'

@@ -101,7 +101,7 @@ function contentHash(text: string): string {
 interface FileFacts {
   /** Sentences for the person, the most important first. */
   readonly notes: readonly string[]
-  /** Whether the file had text before the change, so that lines around the changes can be loaded. */
+  /** Whether there is an old version of the file, from which lines around the changes can be loaded. */
   readonly hasBefore: boolean
   readonly isCut: boolean
 }

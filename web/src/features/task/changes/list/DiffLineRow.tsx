@@ -85,7 +85,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
         )
       )}
       {props.mayComment && !isReplayed && (
-        // The button covers the empty number column or, if both columns have numbers, the column of the old numbers.
+        // The button covers the left column of numbers or, for a deleted line in the unified view, the empty column beside it.
         <span
           className={classes(
             'absolute -top-1.5 z-1 md:-top-1',
@@ -119,7 +119,7 @@ interface HalfProps {
 
 /** One side of a row: its number, which stays in place, and its text, which scrolls with the list. */
 function Half({ line, number, selected, side, traced = false, children }: HalfProps) {
-  // A side without a line looks like context, because the change is only on the other side.
+  // Without a line, the kind is not used: that side is a raised area without a sign.
   const kind = line?.kind ?? 'context'
   return (
     <div

@@ -1,4 +1,4 @@
-/** The head of a changed file, with the viewed mark and a menu. Pressing the head collapses the file's lines. */
+/** The head of a changed file, with the viewed mark and a menu. Pressing the head collapses or expands the file's lines. */
 import { ChevronDown, Copy, FoldVertical, History, UnfoldVertical } from 'lucide-react'
 import { lazy, memo, Suspense, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'

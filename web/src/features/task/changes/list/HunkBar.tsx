@@ -1,4 +1,4 @@
-/** The bar above a hunk: the place of the hunk, and buttons to show hidden lines. */
+/** The bar above a hunk or at the end of a file: the place of the hunk, and buttons to show hidden lines. */
 import { ChevronDown, ChevronsUpDown, ChevronUp } from 'lucide-react'
 import { memo, useState } from 'react'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'

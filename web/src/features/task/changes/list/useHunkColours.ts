@@ -49,7 +49,7 @@ function coloursOf(
   return new Map([...side('added'), ...side('deleted')])
 }
 
-/** The file extensions that are coloured; the highlighter knows them as names of languages. */
+/** The file extensions that the highlighter knows as names of languages. */
 const extensions = new Set(
   'ts tsx mts cts js jsx mjs cjs json py go rs java sh bash css html xml svg yml yaml md'.split(' '),
 )

@@ -26,7 +26,7 @@ export function useRange(rows: readonly DiffRow[]) {
   return { range, setRange, inRange, ids }
 }
 
-/** The rows of lines from the anchor to the head of the range. If the two are in different files, only the row of the head. */
+/** The rows of lines from the anchor to the head of the range. If the anchor is gone or in another file, only the row of the head. */
 export function rowsBetween(rows: readonly DiffRow[], { anchor, head }: Range): readonly LineRow[] {
   const one = rows.findIndex(({ id }) => id === anchor)
   const other = rows.findIndex(({ id }) => id === head)

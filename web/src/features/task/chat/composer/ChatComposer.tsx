@@ -1,4 +1,4 @@
-/** The dock below the chat: the queue, the running turn, and the box for the next message. */
+/** The dock below the chat: open questions, the queue, the running turn, the box for the next message, and how full the context is. */
 import { type ReactNode, Suspense, useMemo, useState } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'

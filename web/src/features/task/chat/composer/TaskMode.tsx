@@ -1,4 +1,4 @@
-/** The picker of the task's mode: how freely its agent works. The mode may change between turns. */
+/** The picker of the task's mode: how freely its agent works. A change applies from the next turn. */
 import { useDispatch } from 'react-redux'
 import type { AgentName } from '#domain/agents.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'

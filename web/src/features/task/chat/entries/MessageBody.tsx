@@ -1,6 +1,6 @@
 /**
- * The text of a message. A text of more than 300 characters is cut until somebody expands it. Agents write Markdown; a person's text is shown
- * literally, unless it contains a code block.
+ * The text of a message. A text of more than 300 characters is cut until somebody expands it, unless it was read while it was written or matches a
+ * search. Agents write Markdown; a person's text is shown literally, unless it contains a code block.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
 import { loadedMarkdown, loadMarkdown } from '../markdown/loadMarkdown.ts'

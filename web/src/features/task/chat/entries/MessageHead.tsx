@@ -50,7 +50,7 @@ export function MessageHead({
   )
 }
 
-/** The menu of a message, visible while the message is hovered or the menu has the focus, and always on a touch screen. */
+/** The menu of a message, visible while the message is hovered or the menu is open or has the focus, and always on a touch screen. */
 export function MessageMenu({
   taskId,
   text,

@@ -1,4 +1,4 @@
-/** A message of the person that waits, is being sent, or was refused, with the buttons to send it again or discard it. */
+/** A message of the person that waits, is being sent, or was refused. A waiting one can be discarded, a refused one also sent again. */
 import { useSelector } from 'react-redux'
 import { selectWaiting } from '../../../../live/outbox.ts'
 import { useMeQuery } from '../../../auth/authApi.ts'

@@ -1,4 +1,4 @@
-/** A turn of an agent. While it is running all its parts are shown; afterwards its tool calls collapse to one line. */
+/** A turn of an agent. After it has ended, its tool calls, and with them its thoughts, collapse to one line. */
 import { ChevronRight, Wrench } from 'lucide-react'
 import { memo, Suspense, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -160,7 +160,7 @@ function isFolded(part: TurnPart): boolean {
   return part.kind === 'tool' && part.log.kind !== 'artifact'
 }
 
-/** Whether the agent produced this part; system messages do not count. */
+/** Whether the part shows that the agent has begun: system messages do not. */
 function isOfAgent(part: TurnPart): boolean {
   return part.kind !== 'text' || part.message.messageType !== 'system'
 }

@@ -21,7 +21,7 @@ interface QueueProps {
   readonly task: Task
   /** The queue as it is recorded, without the person's changes that the server has not confirmed yet. */
   readonly queue: readonly MessageDocument[]
-  /** Sends the edited text as a new message, if the agent got the old message meanwhile. */
+  /** Sends the edited text as a new message, if the old message has left the queue meanwhile. */
   readonly onSend: (text: string, isCommand: boolean) => void
 }
 
@@ -183,7 +183,7 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
   return { gone, withdraw, undo, finish, finishAll: () => gone.forEach(finish) }
 }
 
-/** The message being edited. If the agent gets it meanwhile, the text is sent as a new message. */
+/** The message being edited. If it leaves the queue meanwhile, the text is sent as a new message. */
 function useEditing(queue: readonly WaitingMessage[], actions: QueueActions, onSend: QueueProps['onSend']) {
   const [message, begin] = useState<WaitingMessage | null>(null)
   const isGone =

@@ -15,7 +15,7 @@ interface QueueEditorProps {
   readonly message: WaitingMessage
   /** The agent of the task, for messages that name none. */
   readonly taskAgent: AgentName
-  /** Whether the agent got the message meanwhile, so that the text is kept for a new message. */
+  /** Whether the message has left the queue meanwhile, so that the text is kept for a new message. */
   readonly gone: boolean
   readonly onSave: (text: string) => void
   readonly onCancel: () => void

@@ -64,7 +64,7 @@ export function QueuedMessage(props: QueuedMessageProps) {
   )
 }
 
-/** The handle to move the message by dragging or with the arrow keys. */
+/** The handle to move the message by dragging or with the arrow keys, Home and End. */
 function Grip({ mayMove, onGrab, onMove }: QueuedMessageProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const by = moves.get(event.key)

@@ -1,6 +1,6 @@
 /**
- * A person's changes to the queue that are not in the log yet, applied to the waiting messages. A change is dropped once the page has read up to the
- * position in the server's answer, or when the server refused it. Pure.
+ * A person's changes to the queue that are not in the log yet, applied to the waiting messages. A change is dropped when the server refused it, or
+ * once the page has read up to the position in the server's answer (see `remainingChanges`). Pure.
  */
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'

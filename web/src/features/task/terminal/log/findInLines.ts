@@ -18,7 +18,7 @@ export function createFinder() {
   /** The id of the last line at the latest search; text may have been added to that line since. */
   let last = Number.NEGATIVE_INFINITY
   return {
-    /** All matches, in order, ignoring case; always the same array. */
+    /** The first `maxMatches` matches, in order, ignoring case; always the same array. */
     find(lines: readonly TerminalLine[], words: string): readonly Match[] {
       const firstId = lines[0]?.id ?? 0
       if (lastWords !== words || firstId < first || matches.length >= maxMatches) {

@@ -17,7 +17,7 @@ interface Range {
   readonly to: number
 }
 
-/** The maximum number of pieces per line: if every letter has its own colour, the rest of the line becomes one piece. */
+/** After about this many pieces, the rest of a line becomes one piece: every letter may have its own colour. No more matches than this are marked. */
 export const maxPieces = 200
 
 const esc = '\u001B'
