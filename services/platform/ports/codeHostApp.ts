@@ -20,7 +20,7 @@ export const AppRegistration = z.object({
 })
 export type AppRegistration = Readonly<z.infer<typeof AppRegistration>>
 
-/** Returns the current App; `undefined` while there is none. Call it anew for each use, because an App may be created at any time. */
+/** Returns the current App; `undefined` while there is none. Call it for each use, because an App may be created at any time. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>
 
 /** The account whose repositories an installation covers. */
