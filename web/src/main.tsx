@@ -13,7 +13,7 @@ import { takeToken } from './features/auth/AuthCallback.tsx'
 import { LiveProvider } from './live/LiveContext.tsx'
 import './styles/styles.css'
 
-const callback = takeToken(location, history, localStorage, sessionStorage)
+const callback = takeToken(location, history)
 const { store, live } = createStore(readToken() !== null)
 
 loadWherePointed(document)

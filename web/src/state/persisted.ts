@@ -97,12 +97,9 @@ function readDrafts(stored: string): Readonly<Record<string, string>> | null {
   )
 }
 
-export function recall<Value>(
-  thing: Persisted<Value>,
-  storage: Pick<Storage, 'getItem'> = localStorage,
-): Value {
+export function recall<Value>(thing: Persisted<Value>, storage?: Pick<Storage, 'getItem'>): Value {
   return tryOr(() => {
-    const stored = storage.getItem(thing.key)
+    const stored = (storage ?? localStorage).getItem(thing.key)
     return (stored === null ? null : thing.read(stored)) ?? thing.initial
   }, thing.initial)
 }
@@ -111,9 +108,9 @@ export function recall<Value>(
 export function remember<Value>(
   thing: Persisted<Value>,
   value: Value,
-  storage: Pick<Storage, 'setItem'> = localStorage,
+  storage?: Pick<Storage, 'setItem'>,
 ): void {
-  tryOr(() => storage.setItem(thing.key, thing.write(value)), undefined)
+  tryOr(() => (storage ?? localStorage).setItem(thing.key, thing.write(value)), undefined)
 }
 
 /** Stores that the personal values in this browser belong to this person. First removes the values of anybody else. */
@@ -123,8 +120,8 @@ export function keepFor(userId: string): void {
 }
 
 /** Removes the personal values, when the person leaves or somebody else has signed in. */
-export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
+export function forgetPersonal(storage?: Pick<Storage, 'removeItem'>): void {
   tryOr(() => {
-    for (const { key } of personal) storage.removeItem(key)
+    for (const { key } of personal) (storage ?? localStorage).removeItem(key)
   }, undefined)
 }

@@ -6,6 +6,7 @@ import { Info, X } from 'lucide-react'
 import { ActionsProvider } from '../../actions/ActionsContext.tsx'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../../features/auth/authApi.ts'
+import { tryOr } from '../../state/tryOr.ts'
 import { classes } from '../../ui/classes.ts'
 import { optionalPart } from '../../ui/optionalPart.ts'
 import { AppActions } from './AppActions.tsx'
@@ -87,12 +88,12 @@ function Notices() {
     pollingInterval: pollIntervalMs,
     skipPollingIfUnfocused: true,
   })
-  const [putAway, setPutAway] = useState(() => sessionStorage.getItem(dismissedKey))
+  const [putAway, setPutAway] = useState(() => tryOr(() => sessionStorage.getItem(dismissedKey), null))
   const notices = data?.notices ?? []
   const text = notices.join('\n')
   if (text === '' || text === putAway) return null
   const close = () => {
-    sessionStorage.setItem(dismissedKey, text)
+    tryOr(() => sessionStorage.setItem(dismissedKey, text), undefined)
     setPutAway(text)
   }
   return (

@@ -60,7 +60,7 @@ export function isMissingChunk(error: unknown): boolean {
 /** The parts of the browser that reloading a page uses. */
 interface Reloading {
   readonly location: Pick<Location, 'pathname' | 'reload'>
-  readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>
+  readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'> | undefined
   readonly fetch: typeof fetch
   /** The address of the client's first script, which changes with each deployment. */
   readonly build: string
@@ -69,7 +69,7 @@ interface Reloading {
 export function reloadingOf(page: Window & typeof globalThis): Reloading {
   return {
     location: page.location,
-    sessionStorage: page.sessionStorage,
+    sessionStorage: tryOr(() => page.sessionStorage, undefined),
     fetch: (...args) => page.fetch(...args),
     build: page.document.querySelector<HTMLScriptElement>('script[type=module][src]')?.src ?? '',
   }
@@ -89,7 +89,7 @@ export async function reloadOnMissingChunk(
 ): Promise<void> {
   const page = `${build} ${location.pathname}`
   // Without storage we could not tell next time that we have already reloaded.
-  if (!tryOr(() => sessionStorage.getItem(reloadedKey) !== page, false)) return
+  if (!sessionStorage || !tryOr(() => sessionStorage.getItem(reloadedKey) !== page, false)) return
   for (let delay = firstDelayMs; !signal.aborted; delay = Math.min(delay * 2, maxDelayMs)) {
     const answers = await fetch('/', { method: 'HEAD', cache: 'no-store', signal }).then(
       ({ ok }) => ok,

@@ -50,8 +50,8 @@ const callbackPath = '/auth/callback'
 export function takeToken(
   location: Pick<Location, 'pathname' | 'search'>,
   history: Pick<History, 'replaceState' | 'state'>,
-  storage: TokenStorage,
-  nonces: NonceStorage,
+  storage?: TokenStorage,
+  nonces?: NonceStorage,
 ): CallbackOutcome | null {
   if (location.pathname.replace(/\/$/, '') !== callbackPath) return null
   const query = new URLSearchParams(location.search)
