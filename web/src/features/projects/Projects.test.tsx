@@ -20,6 +20,14 @@ describe('the card of a project', () => {
     expect(await screen.findByText('+3 more')).toBeTruthy()
   })
 
+  test('has the link to its repository above the link that covers the card', async () => {
+    openPage('/projects', { answers: listed(projectOf(1)) })
+    const covering = await screen.findByRole('link', { name: /^View Details: / })
+    expect(covering.className).toContain('after:absolute after:inset-0')
+    const repository = screen.getByRole('link', { name: 'ada/engine-1' })
+    expect(repository.className).toContain('relative z-10')
+  })
+
   // Holds contract 4.7c.
   test('shows a status that is not known as inactive', async () => {
     openPage('/projects', { answers: listed({ ...projectOf(1), status: 'archived' }) })

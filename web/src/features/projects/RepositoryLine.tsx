@@ -24,7 +24,7 @@ export function RepositoryLine({ project }: { readonly project: Project }) {
           target="_blank"
           rel="noreferrer"
           title={name}
-          className="inline-flex min-w-0 items-center gap-1 hover:text-text hover:underline"
+          className="relative z-10 inline-flex min-w-0 items-center gap-1 hover:text-text hover:underline"
         >
           <span className="truncate">{name}</span>
           <ExternalLink className="size-3" />
