@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor } from '@testing-library/react'
-import { expect, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { texts } from './texts.ts'
 
@@ -18,4 +18,15 @@ test('github 4.1: back from the code host the page can be used again, also where
   fireEvent(window, Object.assign(new Event('pageshow'), { persisted: true }))
   expect(await screen.findByRole('button', { name: texts.create })).toBeTruthy()
   submit.mockRestore()
+})
+
+test('the page works over plain HTTP, where crypto.randomUUID is missing', async () => {
+  Object.defineProperty(crypto, 'randomUUID', { value: undefined, configurable: true })
+  onTestFinished(() => void Reflect.deleteProperty(crypto, 'randomUUID'))
+  openPage('/setup#code=abc', {
+    answers: {
+      'GET /setup': { isOpen: true, publicUrl: null, hostUrl: 'https://code.example', installUrl: null },
+    },
+  })
+  expect(await screen.findByDisplayValue(/^Flightdeck [0-9a-f]{6}$/)).toBeTruthy()
 })

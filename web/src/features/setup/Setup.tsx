@@ -5,6 +5,7 @@ import { useSearchParams } from 'react-router-dom'
 import { longestAppName, setupErrors, setupRoutes } from '#domain/api/setup.ts'
 import { tryOr } from '../../state/tryOr.ts'
 import { messageFor, reasonOf } from '../../api/fault.ts'
+import { newId } from '../../api/newId.ts'
 import { selectSignedIn } from '../../api/session.ts'
 import { Button, ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
 import { Checkbox, Choice } from '../../ui/form/Choice.tsx'
@@ -128,7 +129,7 @@ function takeCode(): string | null {
 function suggestedName(address: string): string {
   const host = URL.canParse(address) ? new URL(address).hostname : ''
   const isHere = host === '' || host === 'localhost' || /^(127\.|\[)/.test(host)
-  const suffix = isHere ? crypto.randomUUID().slice(0, 6) : host
+  const suffix = isHere ? newId().slice(0, 6) : host
   return `Flightdeck ${suffix}`.slice(0, longestAppName).trim()
 }
 
