@@ -11,14 +11,15 @@ import { endedWell } from '../workspace/git/git.ts'
 const maxBytes = 256 * 1024
 const gitTimeoutMs = 2_000
 
+/** The servers that the repository suggests; `undefined` if this runner lacks the repository, or fails. */
 export async function suggestedServers(
   deps: HostsDeps,
   question: RpcRequest<'mcpSuggestions'>,
-): Promise<RpcResponse<'mcpSuggestions'>> {
+): Promise<RpcResponse<'mcpSuggestions'> | undefined> {
   const fetched = await fetchedRepository(deps, question).catch((fault: unknown) => {
     deps.logger.info({ err: fault }, 'failed to suggest MCP servers of a repository')
   })
-  if (!fetched) return { suggestions: [] }
+  if (!fetched) return undefined
   const { gitDir, tree } = fetched
   const args = ['cat-file', 'blob', `${tree}:.mcp.json`]
   const file = await deps.git({ gitDir, args, timeoutMs: gitTimeoutMs, maxOutputBytes: maxBytes })

@@ -10,7 +10,7 @@ import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
 import type { Shells } from '../shell/shells.ts'
-import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
+import { orNothing, suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
 import { taskFiles, type TaskFilesDeps } from './taskFiles.ts'
 import { undoPreview, workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
@@ -85,8 +85,8 @@ export function handleRpcRequests(
     rpc.handle('taskFiles', taskFiles(deps, { found, isAlone })),
     rpc.handle('openShell', deps.shells.open),
     rpc.handle('useShell', deps.shells.use),
-    rpc.handle('hosts', (request) => suggestedHosts(deps, request)),
-    rpc.handle('mcpSuggestions', (request) => suggestedServers(deps, request)),
+    rpc.handle('hosts', (request) => orNothing(isAlone, suggestedHosts(deps, request))),
+    rpc.handle('mcpSuggestions', (request) => orNothing(isAlone, suggestedServers(deps, request))),
     rpc.handle('mcpTools', mcpTools(deps, codeHostUrl)),
     rpc.handle('repository', (request) => repositoryFacts({ ...deps, programVersions }, request, firstFetch)),
   ]

@@ -1,4 +1,5 @@
 /** Answers which hosts the package managers in a project's repository are configured to use, and which repositories its submodules are. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { AllowedHost, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
@@ -19,26 +20,40 @@ export type HostsDeps = Pick<
 
 /**
  * The hosts that package managers use, according to the repository's files, and the submodules at the code host, as `owner/name`. This server's own
- * configuration is not read, since it does not belong to the project.
+ * configuration is not read, since it does not belong to the project. `undefined` if this runner lacks the repository, or fails.
  */
 export async function suggestedHosts(
   deps: HostsDeps,
   request: RpcRequest<'hosts'>,
-): Promise<RpcResponse<'hosts'>> {
+): Promise<RpcResponse<'hosts'> | undefined> {
   const found = await inRepository(deps, request).catch((fault: unknown) => {
     deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
-    return []
   })
+  if (!found) return undefined
   const byHost = new Map(found.map((each) => [each.host, each]))
   return { suggestions: [...byHost.values()].slice(0, maxSuggestions) }
+}
+
+/** How long a runner without a repository waits, so that a runner with the repository can answer first. */
+const graceMs = 1_000
+
+/** A runner without the repository suggests nothing after a while. Without any answer, the caller would wait for its time limit. */
+export async function orNothing<Suggestion>(
+  isAlone: boolean,
+  answer: Promise<{ readonly suggestions: readonly Suggestion[] } | undefined>,
+): Promise<{ readonly suggestions: readonly Suggestion[] } | undefined> {
+  const found = await answer
+  if (found || isAlone) return found
+  await pause(graceMs, undefined, { ref: false })
+  return { suggestions: [] }
 }
 
 async function inRepository(
   deps: HostsDeps,
   request: RpcRequest<'hosts'>,
-): Promise<readonly HostSuggestion[]> {
+): Promise<readonly HostSuggestion[] | undefined> {
   const fetched = await fetchedRepository(deps, request)
-  if (!fetched) return []
+  if (!fetched) return undefined
   const { gitDir, tree, url } = fetched
   const read = (args: readonly string[]) =>
     deps.git({ gitDir, args, timeoutMs: gitTimeoutMs, maxOutputBytes: maxBytes })
