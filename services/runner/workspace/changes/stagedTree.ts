@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitFault, gitText, lastWords } from '../git/git.ts'
-import type { GitCall } from '../git/git.ts'
+import type { Git, GitCall } from '../git/git.ts'
 import { kindAt, treeDifferences } from './indexDifferences.ts'
 import type { ScratchIndex, TreeDifferences, TreePath } from './indexDifferences.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
@@ -41,14 +41,16 @@ export async function stageTree(
   { git, treeGit, workspace, env, timeoutMs = 300_000, signal }: StageRequest,
   index: ScratchIndex,
 ): Promise<StagedTree | NotCommittable> {
+  // An absent signal is left out, because it would replace the signal that `treeGit` may add.
+  const limits = { timeoutMs, ...(signal && { signal }) }
   const on = {
+    ...limits,
     gitDir: workspace.privateGitDir,
     workTree: workspace.dir,
     env: { GIT_INDEX_FILE: index.file, ...env },
-    timeoutMs,
-    signal,
   }
-  const differences = await treeDifferences(treeGit, workspace, index, maxNewFiles)
+  const limitedGit: Git = (call) => treeGit({ ...limits, ...call })
+  const differences = await treeDifferences(limitedGit, workspace, index, maxNewFiles)
   const { tracked, untracked, nested, submodules } = differences
   if (differences.truncated) return { kind: 'not_committable', message: tooManyFiles }
 

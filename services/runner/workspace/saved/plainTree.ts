@@ -38,14 +38,16 @@ export async function writeTree(
   plain: PlainGit,
   limits: WorkLimits,
 ): Promise<Written> {
-  const differences = await treeDifferences(treeGit, workspace, plain.index, limits.newFiles)
+  const timeoutMs = 300_000
+  const limitedGit: Git = (call) => treeGit({ timeoutMs, signal, ...call })
+  const differences = await treeDifferences(limitedGit, workspace, plain.index, limits.newFiles)
   if (differences.truncated)
     return { kind: 'too_large', message: `There are more than ${limits.newFiles} new files to keep.` }
   const { present, gone, leftOut, bytes } = await sort(workspace, differences, limits)
   // Text compresses to a fraction of its size, but hardly ever to less than an eighth. So beyond that, the bundle would be too large.
   if (bytes > 8 * limits.bundleBytes) return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
 
-  const on = { ...plain, timeoutMs: 300_000, signal }
+  const on = { ...plain, timeoutMs, signal }
   if (gone.length > 0)
     await gitOrThrow(treeGit, {
       ...on,
