@@ -117,7 +117,10 @@ async function openShell(deps: ShellDeps, taskId: string, size: TerminalSize): P
     const ended = async (): Promise<void> => {
       await shell.ended
       deps.terminals.forget(taskId)
-      await Promise.all([unmarkShell(deps.root, taskId), sandbox.close()])
+      const unmarked = unmarkShell(deps.root, taskId).catch((fault: unknown) =>
+        deps.logger.warn({ err: fault, taskId }, 'failed to remove the marker of a shell'),
+      )
+      await Promise.all([unmarked, sandbox.close()])
     }
     return { ...shell, ended: ended(), isShared: sandbox.isShared }
   } catch (fault) {

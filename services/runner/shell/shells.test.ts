@@ -1,0 +1,96 @@
+/** The open shells of a runner, in sandboxes whose programs the test ends. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { projectsView } from '#domain/views/projects.ts'
+import { logger } from '#platform/log.ts'
+import { executionId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { redactionOf } from '../redaction/redaction.ts'
+import type { Program, ProgramExit } from '../sandbox/program.ts'
+import { taskFolder } from '../workspace/workspace.ts'
+import type { ShellDeps } from './shellDeps.ts'
+import { openShells, type Shells } from './shells.ts'
+
+const ada = userId(1)
+const size = { rows: 24, columns: 80 }
+let root: string
+let owners: Map<string, string>
+let programs: Program[]
+let shells: Shells
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'flightdeck-shells-'))
+  owners = new Map()
+  programs = []
+  let opened = 0
+  shells = openShells({
+    root,
+    isAlone: true,
+    workspaces: { has: async () => true, read: async (id: string) => ({ taskId: id }) },
+    mirrors: { find: async () => ({}) },
+    documents: {
+      get: async (view: unknown, id: string) =>
+        view === projectsView
+          ? { githubOwner: 'ada', githubRepoName: 'sample', githubRepoId: '7' }
+          : { owner: owners.get(id), projectId: projectId(1), agent: 'claude' },
+    },
+    accessControl: { check: async () => undefined },
+    access: { tokenOf: async () => 'token' },
+    codeHost: { gitAccess: async () => ({ url: 'https://code.example/ada/sample.git', authorization: 'a' }) },
+    commands: {
+      load: async () => ({ state: { kind: 'none' } }),
+      execute: async () => undefined,
+    },
+    egress: { agentHosts: {} },
+    installed: { secrets: [] },
+    modelKeys: { valuesOf: async () => [] },
+    sandbox: { kind: 'none' },
+    sandboxOfAgent: () => ({ exec: async () => programs[programs.push(endlessProgram()) - 1] }),
+    ids: { uuid: () => executionId((opened += 1)) },
+    allowances: {
+      ofRun: () => ({ bytes: () => 1_000_000, spend: () => undefined, settled: async () => undefined }),
+    },
+    redaction: () =>
+      redactionOf([], { run: () => Promise.reject(new Error('Unused.')), close: async () => undefined }),
+    terminals: { append: async () => undefined, forget: () => undefined },
+    logger: logger('silent'),
+  } as unknown as ShellDeps)
+})
+afterEach(async () => {
+  await shells.close()
+  await rm(root, { recursive: true })
+})
+
+function endlessProgram(): Program {
+  const stdout = new PassThrough()
+  let settle: (exit: ProgramExit) => void = () => undefined
+  const exited = new Promise<ProgramExit>((resolve) => (settle = resolve))
+  const kill = () => {
+    stdout.end()
+    settle({ code: null, reason: 'killed' })
+  }
+  return {
+    stdin: new PassThrough(),
+    stdout,
+    stderr: new PassThrough(),
+    exited,
+    kill,
+    resize: () => undefined,
+  }
+}
+
+async function openOf(owner: string, n: number) {
+  owners.set(taskId(n), owner)
+  await mkdir(taskFolder(root, taskId(n)), { recursive: true })
+  return shells.open({ taskId: taskId(n), size })
+}
+
+test('a shell whose marker cannot be removed is gone when it has ended', async () => {
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened' })
+  const marker = join(taskFolder(root, taskId(1)), 'shell.json')
+  await rm(marker)
+  await mkdir(marker)
+  await shells.end(taskId(1))
+  expect(shells.has(taskId(1))).toBe(false)
+})
