@@ -14,15 +14,18 @@ import type { ShellDeps } from './shellDeps.ts'
 import { openShells, type Shells } from './shells.ts'
 
 const ada = userId(1)
+const grace = userId(2)
 const size = { rows: 24, columns: 80 }
 let root: string
 let owners: Map<string, string>
 let programs: Program[]
 let shells: Shells
+let isSandboxMissing: boolean
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'flightdeck-shells-'))
   owners = new Map()
   programs = []
+  isSandboxMissing = false
   let opened = 0
   shells = openShells({
     root,
@@ -33,7 +36,7 @@ beforeEach(async () => {
       get: async (view: unknown, id: string) =>
         view === projectsView
           ? { githubOwner: 'ada', githubRepoName: 'sample', githubRepoId: '7' }
-          : { owner: owners.get(id), projectId: projectId(1), agent: 'claude' },
+          : { id, owner: owners.get(id), projectId: projectId(1), agent: 'claude' },
     },
     accessControl: { check: async () => undefined },
     access: { tokenOf: async () => 'token' },
@@ -46,7 +49,9 @@ beforeEach(async () => {
     installed: { secrets: [] },
     modelKeys: { valuesOf: async () => [] },
     sandbox: { kind: 'none' },
-    sandboxOfAgent: () => ({ exec: async () => programs[programs.push(endlessProgram()) - 1] }),
+    sandboxOfAgent: () =>
+      isSandboxMissing ? undefined : { exec: async () => programs[programs.push(endlessProgram()) - 1] },
+    locks: { holdIfFree: async () => undefined },
     ids: { uuid: () => executionId((opened += 1)) },
     allowances: {
       ofRun: () => ({ bytes: () => 1_000_000, spend: () => undefined, settled: async () => undefined }),
@@ -85,6 +90,7 @@ async function openOf(owner: string, n: number) {
   await mkdir(taskFolder(root, taskId(n)), { recursive: true })
   return shells.open({ taskId: taskId(n), size })
 }
+const first = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
 test('a shell whose marker cannot be removed is gone when it has ended', async () => {
   expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened' })
@@ -93,4 +99,28 @@ test('a shell whose marker cannot be removed is gone when it has ended', async (
   await mkdir(marker)
   await shells.end(taskId(1))
   expect(shells.has(taskId(1))).toBe(false)
+})
+
+// Attacks shell: a person opens shells without end, to use up the processes of a runner.
+test('a person has at most 20 shells, open or opening', async () => {
+  const opened = await Promise.all(first(21).map((n) => openOf(ada, n)))
+  expect(opened.filter((one) => one?.kind === 'opened')).toHaveLength(20)
+  expect(opened.filter((one) => one?.kind !== 'opened')).toEqual([
+    { kind: 'refused', code: 'rate_limited', sentence: 'You have 20 open shells. Close one first.' },
+  ])
+  expect(programs).toHaveLength(20)
+  const [open = 0] = first(21).filter((n) => shells.has(taskId(n)))
+  expect(await openOf(ada, open)).toMatchObject({ kind: 'opened' })
+  expect(await openOf(grace, 22)).toMatchObject({ kind: 'opened' })
+  await shells.end(taskId(open))
+  expect(await openOf(ada, 23)).toMatchObject({ kind: 'opened' })
+  expect(await openOf(ada, 24)).toMatchObject({ kind: 'refused', code: 'rate_limited' })
+})
+
+test('a shell that could not be opened does not count', async () => {
+  isSandboxMissing = true
+  const refused = await Promise.all(first(20).map((n) => openOf(ada, n)))
+  expect(refused).toEqual(refused.map(() => expect.objectContaining({ code: 'task_running' })))
+  isSandboxMissing = false
+  expect(await openOf(ada, 21)).toMatchObject({ kind: 'opened' })
 })

@@ -6,7 +6,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { ShellEnd } from '#domain/task/shells.ts'
 import { task as decider } from '#domain/task/task.ts'
-import { tasksView } from '#domain/views/tasks.ts'
+import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import { ownSecrets, valuesOf } from '../execution/taskSecrets.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
@@ -31,12 +31,22 @@ interface OpenedShell extends RecordedShell {
   readonly isShared: boolean
 }
 
+/** A shell that is open or opening, and the owner of its task. */
+interface OpenShell {
+  readonly owner: string
+  readonly opening: Promise<OpenedShell>
+}
+
+/** How many shells a person may have on a runner: each may hold a sandbox for hours. */
+const maxShells = 20
+const tooManyShells = `You have ${maxShells} open shells. Close one first.`
+
 export function openShells(deps: ShellDeps): Shells {
-  const shells = new Map<string, Promise<OpenedShell>>()
+  const shells = new Map<string, OpenShell>()
   const lostEndsRecorded = recordLostEnds(deps)
   async function endAll(taskIds: Iterable<string>, why: ShellEnd): Promise<void> {
     const ending = [...taskIds].map(async (taskId) => {
-      const shell = await shells.get(taskId)?.catch(() => undefined)
+      const shell = await shells.get(taskId)?.opening.catch(() => undefined)
       shell?.end(why)
       await shell?.ended
     })
@@ -46,13 +56,19 @@ export function openShells(deps: ShellDeps): Shells {
     async open({ taskId, size }) {
       if (!(await deps.workspaces.has(taskId)) || (await isElsewhere(deps, taskId))) return undefined
       await lostEndsRecorded
-      const before = await shells.get(taskId)?.catch(() => undefined)
+      const task = await deps.documents.get(tasksView, taskId)
+      if (!task) return { kind: 'refused', code: 'not_found', sentence: 'There is no such task.' }
+      const { owner } = task
+      const before = await shells.get(taskId)?.opening.catch(() => undefined)
       if (before?.isOver() === true) await before.ended
-      const opening = shells.get(taskId) ?? openShell(deps, taskId, size)
-      shells.set(taskId, opening)
-      const forget = () => void (shells.get(taskId) === opening && shells.delete(taskId))
+      const others = [...shells].filter(([id, shell]) => id !== taskId && shell.owner === owner)
+      if (others.length >= maxShells)
+        return { kind: 'refused', code: 'rate_limited', sentence: tooManyShells }
+      const own = shells.get(taskId) ?? { owner, opening: openShell(deps, task, size) }
+      shells.set(taskId, own)
+      const forget = () => void (shells.get(taskId) === own && shells.delete(taskId))
       try {
-        const shell = await opening
+        const shell = await own.opening
         void shell.ended.then(forget)
         return { kind: 'opened', shellId: shell.shellId, shared: shell.isShared }
       } catch (thrown) {
@@ -67,7 +83,7 @@ export function openShells(deps: ShellDeps): Shells {
       }
     },
     async use({ taskId, shellId, use }) {
-      const shell = await shells.get(taskId)?.catch(() => undefined)
+      const shell = await shells.get(taskId)?.opening.catch(() => undefined)
       if (shell?.shellId !== shellId || shell.isOver()) return undefined
       if (use.kind === 'resize') shell.resize(use.size)
       else if (use.kind === 'close') shell.end('closed')
@@ -84,15 +100,13 @@ export function openShells(deps: ShellDeps): Shells {
   }
 }
 
-async function openShell(deps: ShellDeps, taskId: string, size: TerminalSize): Promise<OpenedShell> {
-  const task = await deps.documents.get(tasksView, taskId)
-  const reached = task && (await reachAsPerson(deps, task))
-  if (!task || !reached) throw new Fault('not_found', 'There is no such task.')
+async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize): Promise<OpenedShell> {
+  const { id: taskId, agent, projectId, owner } = task
+  const reached = await reachAsPerson(deps, task)
   if (reached.kind === 'failed') throw new Fault('no_repository_access', reached.reason)
   const mirror = await deps.mirrors.find(mirrored(reached))
   const workspace = mirror && (await deps.workspaces.read(taskId, mirror))
   if (!workspace) throw new Fault('not_initialized')
-  const { agent, projectId, owner } = task
   const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl: reached.access.url })
   const own = await ownSecrets(deps, reached.access, { ownerId: owner, projectId })
   const sandbox = await shellSandbox(deps, workspace, envs)
