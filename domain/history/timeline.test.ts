@@ -106,6 +106,16 @@ describe('sections', () => {
     expect(next).toMatchObject({ prompt: 'message 2', outcome: 'running', durationMs: null })
   })
 
+  test('calls that run at once are one row, which failed if one of them failed', () => {
+    const both = [...running, tool('a', 'read', 'a.ts'), tool('b', 'read', 'b.ts')]
+    const [section] = timeline([...both, toolEnd('a', 1), toolEnd('b')])
+    expect(section?.rows.at(-1)).toMatchObject({
+      sentence: 'Read 2 files',
+      outcome: 'failed',
+      detail: 'failed',
+    })
+  })
+
   test('a command is one, and fails by its exit code', () => {
     const command = commandRunning(completed)
     expect(timeline(command)[1]).toMatchObject({ kind: 'command', prompt: 'message 2', outcome: 'running' })

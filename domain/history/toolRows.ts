@@ -47,11 +47,13 @@ export function withToolEnd(
   const { ok, exitCode, durationMs, additions, deletions } = data
   const lines = additions === null && deletions === null ? '' : `+${additions ?? 0} −${deletions ?? 0}`
   const failedWith = row.kind === 'command' ? exitWords(exitCode) : plainExcerpt(content?.summary)
+  // A row of several calls that run at once has failed if any of them has.
+  const hasFailed = !ok || row.outcome === 'failed'
   return {
     ...row,
     until: Math.max(row.until, revision),
     knownAt: revision,
-    outcome: ok ? 'completed' : 'failed',
+    outcome: hasFailed ? 'failed' : 'completed',
     detail: ok ? (row.targets.length === 1 ? lines : row.detail) : failedWith || 'failed',
     durationMs: durationMs === null ? row.durationMs : (row.durationMs ?? 0) + durationMs,
   }

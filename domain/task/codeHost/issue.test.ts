@@ -149,7 +149,7 @@ test('a pull request of another task, or of an issue that is erased, closes noth
 test('its comment says what the agent works on and what is to be done, and mentions nobody', () => {
   const comment = issueComment({
     agent: 'claude',
-    person: 'ada',
+    person: 'Ada @lovelace',
     where: 'https://deck.example/tasks/1',
     status: 'running',
     turn: 3,
@@ -161,7 +161,7 @@ test('its comment says what the agent works on and what is to be done, and menti
     todos: [{ text: 'Ask @grace', state: 'open' }],
   })
   expect(comment).toBe(
-    'The agent Claude works on this for ada, with Flightdeck: https://deck.example/tasks/1\n\n' +
+    'The agent Claude works on this for Ada @\u200Blovelace, with Flightdeck: https://deck.example/tasks/1\n\n' +
       'It works on turn 3: a review by grace, the failed check @\u200Bada/build.\n\n- [ ] `Ask @grace`',
   )
 })

@@ -104,7 +104,7 @@ export interface IssueProgress {
 /** The comment on an issue or pull request, in Markdown: which agent works for whom, and its progress. No `@` in the comment can notify anybody. */
 export function issueComment(progress: IssueProgress): string {
   const { agent, person, where, status, turn, pullRequest, worksOn, todos } = progress
-  const whom = person === null ? '' : ` for ${plain(person)}`
+  const whom = person === null ? '' : ` for ${withoutMentions(plain(person))}`
   const states: Readonly<Record<TaskStatus, string>> = {
     pending: 'It has not begun.',
     queued: 'It waits for its turn.',

@@ -85,7 +85,7 @@ async function turnsOf(
       limit: searchedCalls,
     })
     const promptMessage = messages.find(
-      ({ messageType }) => messageType === 'user' || messageType === 'command',
+      ({ messageType, isSteering }) => (messageType === 'user' || messageType === 'command') && !isSteering,
     )
     const ofTurn = recorded.filter((call) => call.executionId === executionId).toReversed()
     const its = ranges.filter((range) => range.executionId === executionId)
