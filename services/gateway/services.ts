@@ -3,7 +3,7 @@ import type { Engines } from '#platform/compose.ts'
 import type { Middleware } from 'koa'
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Details } from '#platform/http/health.ts'
-import type { SandboxPorts } from '#platform/ports/sandboxPorts.ts'
+import type { SandboxPorts } from '#platform/ports/listeningPorts.ts'
 
 export type GatewayServices = Pick<
   Engines,

@@ -30,7 +30,7 @@ import { intact, type EventFilter, type EventStore } from '#platform/ports/event
 import { deletions, erasureJob, isDeletion } from '#platform/commands/requestedJobs.ts'
 import type { Jobs, Worker } from '#platform/ports/jobs.ts'
 import { discardImage } from './imageSweep.ts'
-import { madeInLog, type Made, type MadeInLog } from './createdResources.ts'
+import { madeInLog, type Made, type MadeInLog } from './madeInLog.ts'
 import { deletePushedBranches } from './pushedBranches.ts'
 
 type Erasing = ErasureEngines & { readonly made: MadeInLog }

@@ -5,8 +5,8 @@ import { mount, type Mounting } from '#platform/http/route.ts'
 import { queryRoutes } from './routes/routes.ts'
 import type { QueryServices } from './services.ts'
 import { taskRecords } from './taskRecord.ts'
-import { taskTexts } from './taskTexts.ts'
-import { terminalTexts } from './terminalTexts.ts'
+import { taskTexts } from './taskListJson.ts'
+import { terminalTexts } from './terminalAnswers.ts'
 
 type KeptAnswers = 'gitHubAnswers' | 'taskRecords' | 'taskTexts' | 'terminalTexts'
 

@@ -13,8 +13,8 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { AuditSources } from './taskAudit.ts'
 import type { TaskRecords } from './taskRecord.ts'
-import type { TaskTexts } from './taskTexts.ts'
-import type { TerminalTexts } from './terminalTexts.ts'
+import type { TaskTexts } from './taskListJson.ts'
+import type { TerminalTexts } from './terminalAnswers.ts'
 
 export interface QueryServices
   extends

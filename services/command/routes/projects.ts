@@ -23,7 +23,7 @@ import {
 import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { oldest } from '#platform/reads/documentPages.ts'
-import { presentProject } from '#platform/reads/present.ts'
+import { presentProject } from '#platform/reads/apiForms.ts'
 import { faultOfHost } from '#platform/http/faultResponses.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'

@@ -8,7 +8,7 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { CannotStart } from '#platform/childProcess.ts'
-import type { RunningSandbox } from '#platform/ports/sandboxPorts.ts'
+import type { RunningSandbox } from '#platform/ports/listeningPorts.ts'
 
 /** Thrown when an app cannot be asked, or gives no usable answer. The message is a sentence for the person. */
 export class AppFault extends Error {

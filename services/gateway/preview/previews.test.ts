@@ -15,7 +15,7 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { userStream } from '#domain/kernel/streams.ts'
 import { UserRegistered } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
-import type { RunningSandbox } from '#platform/ports/sandboxPorts.ts'
+import type { RunningSandbox } from '#platform/ports/listeningPorts.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import {
   cause,

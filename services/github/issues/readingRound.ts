@@ -14,7 +14,14 @@ import type { ReadAccess } from '../access.ts'
 import type { Round } from '../refresh/readings.ts'
 import { isFault, isHostUnavailable, refusals } from '../faults.ts'
 import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'
-import { isElsewhere, isMadeElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
+import {
+  isElsewhere,
+  isMadeElsewhere,
+  issuesOf,
+  mayPush,
+  OwnerLimited,
+  type OwnerDeps,
+} from './projectOwners.ts'
 import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './considerIssue.ts'
 import { maxIssues, readWaiting, resumeTaken, unlessGone } from './waitingIssues.ts'
 

@@ -15,7 +15,7 @@ import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { newest } from '#platform/reads/documentPages.ts'
-import type { Projected } from '#platform/reads/projected.ts'
+import type { Projected } from '#platform/reads/projectionWait.ts'
 import { isRefusal, isTransient } from '../faults.ts'
 import { hintedWork, type HintTimes } from '../refresh/hints.ts'
 

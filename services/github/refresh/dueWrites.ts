@@ -6,7 +6,7 @@ import type { Logger } from '#platform/log.ts'
 import type { EventFilter, LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
-import type { Projected } from '#platform/reads/projected.ts'
+import type { Projected } from '#platform/reads/projectionWait.ts'
 
 export interface WritingEngines extends ReactorEngines {
   readonly projected: Pick<Projected, 'waitFor'>

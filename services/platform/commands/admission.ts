@@ -4,7 +4,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Ballast } from '#platform/dataFolder/ballast.ts'
 import type { Appended } from '#platform/eventlog/eventLog.ts'
-import type { Projected } from '#platform/reads/projected.ts'
+import type { Projected } from '#platform/reads/projectionWait.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
 
 export interface Admission {

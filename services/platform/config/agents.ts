@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { AgentName } from '#domain/agents.ts'
 import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
 import type { AgentConfiguration } from '#domain/agents/agent.ts'
-import { address, hosts } from './values.ts'
+import { address, hosts } from './valueTypes.ts'
 
 export interface AgentConfig {
   /** The path of the agent's program; `undefined` to search for it. */

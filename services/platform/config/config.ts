@@ -1,7 +1,7 @@
 /** The product's configuration, read from the environment. Everything is validated before anything starts. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { engineSockets, proxiesOf, type allowedShortcomings, type toolchainNames } from './values.ts'
+import { engineSockets, proxiesOf, type allowedShortcomings, type toolchainNames } from './valueTypes.ts'
 import { inFiles, variables, type ServiceName, type Variables } from './variables.ts'
 import { entryFaults, portFaults, previewFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
 

@@ -26,7 +26,7 @@ import {
   toolchainNames,
   toolchains,
   unixSocket,
-} from './values.ts'
+} from './valueTypes.ts'
 
 export const serviceNames = [
   'codehost',

@@ -5,7 +5,7 @@ import { userStream } from '#domain/kernel/streams.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import type { Projected } from '#platform/reads/projected.ts'
+import type { Projected } from '#platform/reads/projectionWait.ts'
 import { viewsBehind } from './faultResponses.ts'
 import type { Identity } from './session.ts'
 

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'
-import { mainProjection } from '#platform/reads/projected.ts'
+import { mainProjection } from '#platform/reads/projectionWait.ts'
 import { changeCatalog } from '#platform/ports/readStore.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import { taskId } from '../../../tests/domain/ids.ts'

@@ -2,7 +2,7 @@
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isReadable, projectedEvents } from '#platform/reads/documents.ts'
-import { mainProjection } from '#platform/reads/projected.ts'
+import { mainProjection } from '#platform/reads/projectionWait.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { intact, isDamaged, type EventStore } from '#platform/ports/eventStore.ts'

@@ -3,7 +3,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity, type RestoredTree } from '#domain/log.ts'
 import type { VerifierKey } from '#domain/proof/checkpoint.ts'
-import { isRestoreSigned } from '#platform/seals/restoreLog.ts'
+import { isRestoreSigned } from '#platform/seals/nextEpoch.ts'
 import type { Claim } from './sealClaims.ts'
 
 /** A restore of the log, with the size and the root of the tree over the events before the restore. */

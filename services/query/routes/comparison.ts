@@ -4,7 +4,7 @@ import { runFactsView, runningMsOf, type RunFactsDocument } from '#domain/views/
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { presentTask } from '#platform/reads/present.ts'
+import { presentTask } from '#platform/reads/apiForms.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
 export const comparisonRoutes: readonly Route<QueryServices>[] = [

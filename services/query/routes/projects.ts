@@ -3,7 +3,7 @@ import { getProject, getProjectGitStatus, listBranches, listProjects } from '#do
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
 import { newest, pageAfter } from '#platform/reads/documentPages.ts'
-import { presentProject } from '#platform/reads/present.ts'
+import { presentProject } from '#platform/reads/apiForms.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ifAny, route, ownProject, type QueryServices } from '../services.ts'

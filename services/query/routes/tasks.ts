@@ -11,7 +11,7 @@ import {
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { artifactsForPullRequest } from '#platform/reads/artifacts.ts'
-import { presentTask } from '#platform/reads/present.ts'
+import { presentTask } from '#platform/reads/apiForms.ts'
 import { changedFilesOf, proposalFor, recordedFilesOf } from '#platform/reads/pullRequestProposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/reads/documentPages.ts'

@@ -7,7 +7,7 @@ import { mirrored, reachAsPerson, refreshMirror } from '../execution/repositoryA
 import { commitOf, endedWell, type Git } from '../workspace/git/git.ts'
 import { keysAt } from './environment.ts'
 import type { EnvironmentKey } from './environmentKey.ts'
-import { isLockFile } from './keptPaths.ts'
+import { isLockFile } from './setupFiles.ts'
 import { commitOfLayer, lastUsed, layersOf, type Layer } from './layers.ts'
 
 type Request = RpcRequest<'rebuildEnvironment'>

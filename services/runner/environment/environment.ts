@@ -12,7 +12,7 @@ import type { WorkspaceDeps } from '../deps.ts'
 import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { originOf, type Workspace } from '../workspace/workspace.ts'
-import { unpack } from './archive.ts'
+import { unpack } from './setupArchive.ts'
 import { environmentKey, keyFilesAt, systemOf, type EnvironmentKey } from './environmentKey.ts'
 import { archivesIn, findLayer, removeLayer, type Layer } from './layers.ts'
 

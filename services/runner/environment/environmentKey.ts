@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { sha256 } from '#platform/hashes.ts'
 import { gitOrThrow, type Git } from '../workspace/git/git.ts'
 import type { Sandbox } from '../sandbox/port.ts'
-import { isLockFile } from './keptPaths.ts'
+import { isLockFile } from './setupFiles.ts'
 
 export interface EnvironmentKey {
   /** The hash of the command, its variables, the system, the branch, and the ignore files at the commit, which decide what of the tree is kept. */

@@ -15,7 +15,7 @@ import { changesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import type { ExecutionDeps } from './run.ts'
+import type { ExecutionDeps } from './runTypes.ts'
 import { tellOfRepository } from './repositoryNotes.ts'
 import {
   conversationBefore,

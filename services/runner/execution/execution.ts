@@ -15,7 +15,7 @@ import { Evicted, failed, outcomeOfFault, outcomeOfStop } from './failure.ts'
 import { boundedRecording } from './recording/boundedRecording.ts'
 import { reporter as openReporter, type Reporter } from './recording/reporter.ts'
 import { terminalWriter, type TerminalWriter } from './recording/terminalWriter.ts'
-import type { ExecutionDeps } from './run.ts'
+import type { ExecutionDeps } from './runTypes.ts'
 import type { Control } from './control.ts'
 import type { Claimed } from './runInput.ts'
 

@@ -9,11 +9,11 @@ import { hooksNote } from '../agents/hooks.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'
 import { endedWell, gitOrThrow, gitText, lastWords } from '../workspace/git/git.ts'
-import type { Submodule, Survey } from '../workspace/git/cloneDifferences.ts'
+import type { Submodule, Survey } from '../workspace/git/repositorySurvey.ts'
 import { namedOf } from '../workspace/names.ts'
 import { Evicted } from './failure.ts'
 import { reachOther, refreshReached, type ReachingDeps } from './repositoryAccess.ts'
-import type { ExecutionDeps } from './run.ts'
+import type { ExecutionDeps } from './runTypes.ts'
 import { runInSandbox, type CommandDeps, type CommandRun, type PreparedRun } from './sandboxCommand.ts'
 
 type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 'surveyOf' | 'abilities'>

@@ -21,7 +21,7 @@ import { ownSecrets, settingsOf, valuesOf } from './taskSecrets.ts'
 import { changesNow } from './recording/changesReport.ts'
 import { snapshotRef } from './recording/snapshots.ts'
 import { mirrored, reachAsPerson } from './repositoryAccess.ts'
-import type { ExecutionDeps } from './run.ts'
+import type { ExecutionDeps } from './runTypes.ts'
 
 type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'snapshots'>
 

@@ -12,7 +12,7 @@ import { environmentOf, nothingDetected } from '../detected/detectEnvironment.ts
 import type { ProgramVersions } from '../detected/programVersions.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { commitOf, type Git } from '../workspace/git/git.ts'
-import { surveyOf, type Submodule } from '../workspace/git/cloneDifferences.ts'
+import { surveyOf, type Submodule } from '../workspace/git/repositorySurvey.ts'
 
 type Deps = Pick<
   WorkspaceDeps,

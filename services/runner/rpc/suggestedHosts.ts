@@ -6,7 +6,7 @@ import type { WorkspaceDeps } from '../deps.ts'
 import { isLoopback, reachOf } from '#platform/http/addressReach.ts'
 import { hostAndPort } from '#platform/http/egressRules.ts'
 import { endedWell } from '../workspace/git/git.ts'
-import { submodulesOf } from '../workspace/git/cloneDifferences.ts'
+import { submodulesOf } from '../workspace/git/repositorySurvey.ts'
 import { fetchedRepository } from './repositoryFacts.ts'
 
 const maxBytes = 8 * 1024 * 1024

@@ -12,8 +12,8 @@ const runnerWhere = (get: () => Promise<unknown>) =>
   ({ documents: { get }, logger: logger('silent') }) as unknown as HostsDeps
 
 describe.each([
-  ['lacks the repository', async () => undefined],
-  ['fails', () => Promise.reject(new Error('as the test wants it'))],
+  ['lacks the repository', (): Promise<unknown> => Promise.resolve()],
+  ['fails', (): Promise<unknown> => Promise.reject(new Error('as the test wants it'))],
 ] as const)('a runner that %s', (_, get) => {
   const deps = runnerWhere(get)
 

@@ -1,7 +1,7 @@
 /** A program that is started in a running sandbox: a person's shell, a service, or a connection to a port. */
 import type { Duplex, Readable, Writable } from 'node:stream'
 import { CannotStart, type SpawnedProcess } from '#platform/childProcess.ts'
-import { endTree } from './bubblewrap/freeze.ts'
+import { endTree } from './bubblewrap/stopTree.ts'
 
 /** The size of a terminal, in characters. */
 export interface TerminalSize {

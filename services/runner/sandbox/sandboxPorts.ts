@@ -1,7 +1,7 @@
 /** Lists the ports on which programs in the sandboxes of tasks listen, and connects to them. */
 import { randomUUID } from 'node:crypto'
-import type { RunningSandbox, SandboxPorts } from '#platform/ports/sandboxPorts.ts'
-import type { PausableSandbox } from './pausing.ts'
+import type { RunningSandbox, SandboxPorts } from '#platform/ports/listeningPorts.ts'
+import type { PausableSandbox } from './pausableSandboxes.ts'
 import type { SandboxedProcess } from './port.ts'
 import { connectToPort } from './portConnection.ts'
 

@@ -1,7 +1,7 @@
 /** The shells of people in the sandboxes of tasks: at most one for each task, recorded like the output of a command. */
 import { randomUUID } from 'node:crypto'
 import { CannotStart } from '#platform/childProcess.ts'
-import { openInput } from '#platform/eventlog/shellInput.ts'
+import { openInput } from '#platform/live/shellInput.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { ShellEnd } from '#domain/task/shells.ts'

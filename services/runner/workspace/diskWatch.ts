@@ -2,7 +2,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { DiskLimits } from '#platform/config/config.ts'
-import type { Paused } from '../sandbox/pausing.ts'
+import type { Paused } from '../sandbox/pausableSandboxes.ts'
 import { floorsOf, isFalling, isOutOfHand, isOver, mayBeOver, whoGrewMost } from './diskDecision.ts'
 import { openFolderSizes, sizesOf } from './folderSizes.ts'
 import { taskFolder } from './workspace.ts'

@@ -2,7 +2,7 @@
 import { homedir } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toolchainNames } from '../../../services/platform/config/values.ts'
+import { toolchainNames } from '../../../services/platform/config/valueTypes.ts'
 import { findProgram } from '../../../services/runner/sandbox/bubblewrap/findProgram.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 import { note as reported } from '../../report/notes.ts'

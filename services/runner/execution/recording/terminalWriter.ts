@@ -4,7 +4,7 @@ import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { TerminalEvent } from '#domain/task/terminalEvents.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
-import type { LiveWords, Words } from '#platform/eventlog/liveWords.ts'
+import type { LiveWords, Words } from '#platform/live/liveWords.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { Evicted } from '../failure.ts'
 

@@ -17,7 +17,7 @@ import { newest } from '#platform/reads/documentPages.ts'
 import type { AgentEvent, AgentQuestion, AskedQuestion } from '../../agents/port.ts'
 import type { AgentDeps, RecordingDeps } from '../../deps.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
-import type { Run } from '../run.ts'
+import type { Run } from '../runTypes.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
 /** The maximum number of questions in one turn; further requests are declined. */

@@ -26,7 +26,7 @@ import {
 import { failed, outcomeOfStop, type Failed } from '../failure.ts'
 import { messageTexts } from '../recording/messageText.ts'
 import { runOutput } from '../recording/terminalOutput.ts'
-import type { ExecutionDeps, Run } from '../run.ts'
+import type { ExecutionDeps, Run } from '../runTypes.ts'
 import { timeInWords } from '../runLimits.ts'
 import { agentQuestions } from './agentQuestions.ts'
 import { recordingMcp } from './mcpRecorder.ts'

@@ -38,7 +38,7 @@ import type {
   SandboxExit,
   SandboxSpec,
 } from '../port.ts'
-import { freeze, thaw, type Known } from './freeze.ts'
+import { freeze, thaw, type Known } from './stopTree.ts'
 import { birthOf, fewProcesses } from '../processTree.ts'
 
 export interface BubblewrapOptions {

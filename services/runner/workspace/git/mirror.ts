@@ -21,7 +21,7 @@ import {
 import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './moveToMirror.ts'
 import { isShallowRepository, removeHalfPacks } from './repositoryLayout.ts'
-import { hostRefs } from './remoteRefs.ts'
+import { hostRefs } from './hostRefs.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
 

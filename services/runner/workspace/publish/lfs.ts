@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { withScratchIndex } from '../changes/indexDifferences.ts'
 import { parseJson, type Workspace } from '../workspace.ts'
-import { namesOf, type ChangedContent } from './filters.ts'
+import { namesOf, type ChangedContent } from './unfilteredPaths.ts'
 
 export interface LfsObject {
   readonly path: string

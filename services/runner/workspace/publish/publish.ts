@@ -22,7 +22,7 @@ import {
 import { isRefusedAccess } from '../git/mirror.ts'
 import { commitAs, oneLine, type CommitSigner, type Person } from './commitIdentity.ts'
 import { namedOf } from '../names.ts'
-import { unfilteredPaths, unfilteredSentence, type UnfilteredPath } from './filters.ts'
+import { unfilteredPaths, unfilteredSentence, type UnfilteredPath } from './unfilteredPaths.ts'
 import { keptInLfs } from './lfs.ts'
 import { rebase } from './rebase.ts'
 import { stageTree, type StagedTree } from '../changes/stagedTree.ts'

@@ -17,7 +17,7 @@ import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { tooLong } from '../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../ui/form/TextArea.tsx'
 import { AgentPicker } from '../agents/AgentPicker.tsx'
-import { useSlashCommands } from '../agents/useSlashCommands.tsx'
+import { useSuggestions } from '../agents/useSuggestions.tsx'
 import { offered, useModels } from '../agents/reportedModels.ts'
 import { selectedEffort } from '../agents/selectedEffort.ts'
 import { AttachButton } from '../images/AttachButton.tsx'
@@ -53,7 +53,7 @@ export function Composer() {
   const { project, options, setProjectId } = useProject(projects.data?.projects)
   const branch = useBranchChoice(project)
   const place = project === undefined ? null : { projectId: project.id, branch: branch.chosen }
-  const slash = useSlashCommands({ agent, place, text: description, onWrite: write, begins: true })
+  const slash = useSuggestions({ agent, place, text: description, onWrite: write, begins: true })
   const missing = missingOf(description, project, branch.chosen)
   const start = useStartTask({
     task:

@@ -460,7 +460,7 @@ describe('an open task', () => {
     'reads again by itself when only %s could not be read, also while events come',
     async (part) => {
       const log = recordedLog([...running, toolStarted(1, 'a'), toolStarted(1, 'b')])
-      let known = log.slice(0, -1)
+      let known: readonly TaskEventMessage[] = log.slice(0, -1)
       server(
         () => known,
         () => ['one\n'],

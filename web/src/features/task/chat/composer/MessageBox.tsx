@@ -12,7 +12,7 @@ import { TextArea } from '../../../../ui/form/TextArea.tsx'
 import { useMedia } from '../../../../ui/hooks.ts'
 import { chatDrafts } from '../../../../state/persisted.ts'
 import { useDraft } from '../../../../state/useDraft.ts'
-import { useSlashCommands } from '../../../agents/useSlashCommands.tsx'
+import { useSuggestions } from '../../../agents/useSuggestions.tsx'
 import { AttachButton } from '../../../images/AttachButton.tsx'
 import { PendingTray } from '../../../images/PendingTray.tsx'
 import { completedOf } from '../../../images/pendingImages.ts'
@@ -51,7 +51,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const [focused, setFocused] = useState(false)
   const wide = useMedia('(width >= 768px)')
   const place = { taskId }
-  const slash = useSlashCommands({ agent, place, text, onWrite: setText, begins: false, off: isCommand })
+  const slash = useSuggestions({ agent, place, text, onWrite: setText, begins: false, off: isCommand })
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''

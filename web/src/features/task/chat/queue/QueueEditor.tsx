@@ -6,7 +6,7 @@ import { classes } from '../../../../ui/classes.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { tooLong } from '../../../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../../../ui/form/TextArea.tsx'
-import { useSlashCommands } from '../../../agents/useSlashCommands.tsx'
+import { useSuggestions } from '../../../agents/useSuggestions.tsx'
 import type { WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
 import { isComposingKey } from '../../../../ui/isComposingKey.ts'
@@ -27,7 +27,7 @@ const maxHeightPx = 120
 export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: QueueEditorProps) {
   const [text, setText] = useState(message.message ?? '')
   const { agent, isCommand } = message
-  const slash = useSlashCommands({
+  const slash = useSuggestions({
     agent: agent ?? taskAgent,
     place: { taskId: message.task },
     text,

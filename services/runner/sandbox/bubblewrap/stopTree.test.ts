@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { onTestFinished, expect, test } from 'vitest'
 import { childrenOf, factsOf } from '../processTree.ts'
-import { othersBelow } from './freeze.ts'
+import { othersBelow } from './stopTree.ts'
 
 test('finding 2: a process that is found dead may have started another since it was listed, and counts once', async () => {
   // The child ends at once, and no process waits for it.

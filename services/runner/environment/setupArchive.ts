@@ -9,7 +9,7 @@ import { commandLimits } from '../execution/runLimits.ts'
 import { lastOf } from '../execution/recording/terminalOutput.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { filteredArchive, NotKept, type SecretSearch } from './archiveFilter.ts'
-import { keptInHome, neverKept } from './keptPaths.ts'
+import { keptInHome, neverKept } from './setupFiles.ts'
 
 /** How long packing or unpacking may take. */
 const longestMs = 5 * 60_000

@@ -6,7 +6,7 @@ import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { patienceMs } from '../../../tests/patience.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { mainProjection, projected, type Projected } from './projected.ts'
+import { mainProjection, projected, type Projected } from './projectionWait.ts'
 
 let engines: TestEngines
 let follow: Projected

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import type { Git } from './git.ts'
 import { gitOrThrow } from './git.ts'
 import { refsOf } from './refs.ts'
-import { hostRefs, refsIn } from './remoteRefs.ts'
+import { hostRefs, refsIn } from './hostRefs.ts'
 import { openMirrors } from './mirror.ts'
 import { startGitServer, type TestGitServer } from '../../../../tests/runner/gitServer.ts'
 import { makeScene, testGit, type Scene, unexpected } from '../../../../tests/runner/workspaceScene.ts'

@@ -6,10 +6,10 @@ import { Suspense, useId, useRef, useState, type KeyboardEvent, type SyntheticEv
 import type { AgentName } from '#domain/agents.ts'
 import { optionalPart } from '../../ui/optionalPart.ts'
 import type { WritingPlace } from './abilitiesApi.ts'
-import type { SlashKeys } from './SlashList.tsx'
+import type { SuggestionKeys } from './SuggestionList.tsx'
 import { typingAt } from './typingAt.ts'
 
-interface SlashCommandsOptions {
+interface SuggestionsOptions {
   readonly agent: AgentName
   /** The task, or the project of a new task, that the message is for; `null` until that is known. */
   readonly place: WritingPlace | null
@@ -21,15 +21,15 @@ interface SlashCommandsOptions {
   readonly off?: boolean
 }
 
-const SlashList = optionalPart(async () => (await import('./SlashList.tsx')).SlashList)
+const SuggestionList = optionalPart(async () => (await import('./SuggestionList.tsx')).SuggestionList)
 
-export function useSlashCommands({ off = false, text, onWrite, ...options }: SlashCommandsOptions) {
+export function useSuggestions({ off = false, text, onWrite, ...options }: SuggestionsOptions) {
   const listId = useId()
   const [focused, setFocused] = useState(false)
   const [active, setActive] = useState<string | null>(null)
   const [caret, setCaret] = useState({ text: '', at: 0 })
   const field = useRef<HTMLTextAreaElement>(null)
-  const keys = useRef<SlashKeys>(null)
+  const keys = useRef<SuggestionKeys>(null)
   const typing = focused && !off ? typingAt(text, caret.text === text ? caret.at : text.length) : null
   const onChoose = (next: string, at: number) => {
     onWrite(next)
@@ -53,7 +53,12 @@ export function useSlashCommands({ off = false, text, onWrite, ...options }: Sla
     setFocused,
     list: typing !== null && (
       <Suspense fallback={null}>
-        <SlashList {...options} {...{ id: listId, text, typing, onChoose }} ref={keys} onActive={setActive} />
+        <SuggestionList
+          {...options}
+          {...{ id: listId, text, typing, onChoose }}
+          ref={keys}
+          onActive={setActive}
+        />
       </Suspense>
     ),
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { Scratch } from '../../scratch.ts'
 import { splitNul } from '../changes/indexDifferences.ts'
-import { filterNamed } from '../publish/filters.ts'
+import { filterNamed } from '../publish/unfilteredPaths.ts'
 import { endedWell, GitFault, gitOrThrow, type Git } from './git.ts'
 import { isShallowRepository } from './repositoryLayout.ts'
 

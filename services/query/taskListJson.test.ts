@@ -14,7 +14,7 @@ import { projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import { openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
-import { taskTexts } from './taskTexts.ts'
+import { taskTexts } from './taskListJson.ts'
 
 let engines: TestEngines
 beforeEach(async () => {

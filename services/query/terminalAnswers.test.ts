@@ -7,7 +7,7 @@ import { TerminalOutputRecorded } from '#domain/task/terminalEvents.ts'
 import { emptyHead, type EventLog, type Head } from '#platform/eventlog/eventLog.ts'
 import { executionId, taskId } from '../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../tests/server/engines.ts'
-import { terminalTexts } from './terminalTexts.ts'
+import { terminalTexts } from './terminalAnswers.ts'
 
 let engines: TestEngines
 beforeEach(async () => {

@@ -16,12 +16,12 @@ import { useAbilitiesQuery, useFoundFilesQuery, type WritingPlace } from './abil
 import { commandSuggestions, mentionSuggestions, texts, type Suggestion } from './suggestions.ts'
 import type { Typing } from './typingAt.ts'
 
-export interface SlashKeys {
+export interface SuggestionKeys {
   /** Handles a key pressed in the field; returns whether the key was for the list. */
   take(event: KeyboardEvent): boolean
 }
 
-interface SlashListProps {
+interface SuggestionListProps {
   readonly id: string
   readonly agent: AgentName
   /** The task, or the project of a new task, that the message is for; `null` until that is known. */
@@ -31,17 +31,17 @@ interface SlashListProps {
   readonly begins: boolean
   /** Receives the text with the suggestion in it, and the new position of the caret. */
   readonly onChoose: (text: string, caret: number) => void
-  readonly ref: Ref<SlashKeys>
+  readonly ref: Ref<SuggestionKeys>
   /** Receives the id of the active option; `null` while the list is closed. */
   readonly onActive: (id: string | null) => void
 }
 
-export function SlashList(props: SlashListProps) {
+export function SuggestionList(props: SuggestionListProps) {
   const { id, text, typing, begins, onChoose, ref, onActive } = props
   /** The text when the list was closed; the list opens again once the text differs. */
   const [closedAt, setClosedAt] = useState<string | null>(null)
   const [moved, setMoved] = useState({ text: '', at: 0 })
-  const { found, notes } = useSuggestions(props)
+  const { found, notes } = useMatches(props)
   const suggestions = closedAt === text ? [] : found
   const at = moved.text === text ? Math.min(moved.at, suggestions.length - 1) : 0
   const active = suggestions[at]
@@ -123,7 +123,7 @@ export function SlashList(props: SlashListProps) {
 /** How long typing must pause before files are searched for, in milliseconds. */
 const restMs = 150
 
-function useSuggestions({ agent, place, typing, begins }: SlashListProps): {
+function useMatches({ agent, place, typing, begins }: SuggestionListProps): {
   readonly found: readonly Suggestion[]
   /** Sentences that say which files of commands, skills or subagents were left out, and why. */
   readonly notes: readonly string[]

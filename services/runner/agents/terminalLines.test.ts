@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { createClaudeParser } from './claude/parser.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from './port.ts'
-import { createTerminal } from './terminal.ts'
+import { createTerminal } from './terminalLines.ts'
 
 function shown(events: readonly AgentEvent[]): string {
   const terminal = createTerminal()

@@ -6,7 +6,7 @@ import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { gitHubAnswers } from '#platform/credentials/hostAnswerCache.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
-import { rightsOf, type RightsSources } from './gitHubRights.ts'
+import { rightsOf, type RightsSources } from './gitHubAppStatus.ts'
 
 const now = new Date('2026-03-02T12:00:00Z')
 const left = { limit: 5_000, remaining: 4_000, resetsAt: '2026-03-02T13:00:00.000Z' }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { testSandbox } from '../../../tests/runner/environmentScene.ts'
 import { makeScene, type Scene } from '../../../tests/runner/workspaceScene.ts'
-import { packHome } from './archive.ts'
+import { packHome } from './setupArchive.ts'
 import { searchFor } from './archiveFilter.ts'
 
 let scene: Scene

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { notesOf } from '../../execution/repositoryNotes.ts'
 import type { Git } from './git.ts'
-import { openSurveys, repositoryAt, surveyOf } from './cloneDifferences.ts'
+import { openSurveys, repositoryAt, surveyOf } from './repositorySurvey.ts'
 
 let scene: Scene
 beforeEach(async () => {
