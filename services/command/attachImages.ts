@@ -11,7 +11,7 @@ import type { NamedImage } from '#domain/task/commands.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import { task } from '#domain/task/task.ts'
 import type { Commands, Executed } from '#platform/commands/execute.ts'
-import type { SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 
 interface Services {
   readonly commands: Commands

@@ -13,7 +13,7 @@ import {
 import type { Engines } from '#platform/compose.ts'
 import { repeat } from '#platform/async/rounds.ts'
 import { quarantine } from '#platform/eventlog/quarantine.ts'
-import type { SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Collection } from '#platform/ports/readStore.ts'

@@ -7,7 +7,7 @@ import { imageStream, scopeOfStream, taskStream } from '#domain/kernel/streams.t
 import type { NamedImage } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { imagesView } from '#domain/views/images.ts'
-import { sealedBlobs, type SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { imageId, taskId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'

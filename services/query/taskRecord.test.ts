@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openSealedLog, type SealedLog } from '../../tests/server/sealedLog.ts'
-import { sealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import { sealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { taskRecords } from './taskRecord.ts'
 

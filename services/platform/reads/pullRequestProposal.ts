@@ -7,7 +7,7 @@ import { proposePullRequest, type Proposal } from '#domain/task/codeHost/pullReq
 import { chatView } from '#domain/views/chat.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Documents } from './documents.ts'
-import { unlessDamaged, type SealedBlobs } from '../blobs/sealedBlobs.ts'
+import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
 const latestMessages = 200
 

@@ -12,7 +12,7 @@ import {
 } from '#domain/task/events.ts'
 import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import { task } from '#domain/task/task.ts'
-import { sealedBlobs, type SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import { sealedBlobs, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { taskId as taskIdOf } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { makeScene, testGit, testPath, type Scene } from '../../../tests/runner/workspaceScene.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
-import type { SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../../deps.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import { readChanges, type Changes, type ReadChangesRequest } from '../../workspace/changes/changes.ts'

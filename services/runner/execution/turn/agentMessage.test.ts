@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import type { SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { sampleImage } from '../../../../tests/domain/creating.ts'
 import { taskId } from '../../../../tests/domain/ids.ts'
 import { animation, picture } from '../../../../tests/server/pictures.ts'

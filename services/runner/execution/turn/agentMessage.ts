@@ -1,7 +1,7 @@
 /** Prepares what an agent gets with a message: the images of the message, and the conversation so far if the agent has no session. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
-import { unlessDamaged, type SealedBlobs } from '#platform/blobs/sealedBlobs.ts'
+import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { openDecoder } from '#platform/images/decoder.ts'
 import type { AgentImage } from '../../agents/port.ts'
 
