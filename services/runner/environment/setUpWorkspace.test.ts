@@ -123,7 +123,7 @@ test.each<[number, readonly string[]]>([
   [250_000, ['not_kept']],
 ])('what a setup leaves in the tree and the home is kept within %i bytes together', async (most, ends) => {
   const { deps, run, recorded } = setupScene(scene.root)
-  const fill = (path: string) => `head -c 150000 /dev/zero > ${path}`
+  const fill = (path: string) => `head -c 150000 /dev/urandom > ${path}`
   const envs = envsOf(`${setup}; ${fill('deps/file')}; ${fill('~/.cache/file')}`)
   const environments = { ...deps.environments, mostBytes: most }
   const workspace = await workspaceOf()

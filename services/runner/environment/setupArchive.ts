@@ -65,11 +65,12 @@ async function pack(
   command: readonly [string, ...string[]],
   input: Buffer,
 ): Promise<number> {
+  const file = await create(to)
+  // Its output is read at once: Node drops what nobody reads when a process exits.
   const child = sandbox.run({ ...plain, command, workspace, readOnly: [], stdin: 'pipe' })
   const said = lastWordsOf(child)
   const stopListening = killedBy(signal, child)
   child.stdin?.end(input)
-  const file = await create(to)
   let bytes = 0
   try {
     let gathered: Buffer[] = []
