@@ -1,6 +1,6 @@
 /** The comment that is being written, and the drafts of other comments. A draft is kept until it is sent or until there are too many newer ones. */
 import { useState } from 'react'
-import { commentDrafts } from '../../../state/persisted.ts'
+import { commentDrafts, recall } from '../../../state/persisted.ts'
 import { usePersisted } from '../../../state/usePersisted.ts'
 import type { CommentTarget } from './list/useRange.ts'
 
@@ -12,7 +12,8 @@ export function useComment(taskId: string) {
   const [target, setTarget] = useState<CommentTarget | null>(null)
   const place = target === null ? '' : placeIn(taskId, target)
   const write = (text: string) => {
-    const others = Object.entries(drafts).filter(([other]) => other !== place)
+    // Another tab may have kept drafts meanwhile.
+    const others = Object.entries(recall(commentDrafts)).filter(([other]) => other !== place)
     keep(Object.fromEntries([...others.slice(1 - maxDrafts), ...(text === '' ? [] : [[place, text]])]))
   }
   return {

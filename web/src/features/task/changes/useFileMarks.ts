@@ -1,6 +1,6 @@
 /** Marks of changed files: which are collapsed, which are viewed, and which large files are shown because somebody asked for them. */
 import { useCallback, useMemo, useState } from 'react'
-import { viewedFiles } from '../../../state/persisted.ts'
+import { recall, viewedFiles } from '../../../state/persisted.ts'
 import { usePersisted } from '../../../state/usePersisted.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
@@ -44,21 +44,23 @@ const maxMarks = 1_000
 /** The viewed changes of a task, by hash: a file that changes again has another hash, and so loses its mark. */
 export function useViewed(taskId: string) {
   const [kept, keep] = usePersisted(viewedFiles)
-  const viewed = useMemo(
-    (): ReadonlySet<string> => new Set((kept[taskId] ?? '').split(' ').filter((hash) => hash !== '')),
-    [kept, taskId],
-  )
+  const viewed = useMemo((): ReadonlySet<string> => new Set(hashesIn(kept, taskId)), [kept, taskId])
   const setViewed = useCallback(
     (hash: string, isViewed: boolean) => {
-      const hashes = [...viewed].filter((other) => other !== hash)
+      // Another tab may have kept marks meanwhile.
+      const now = recall(viewedFiles)
+      const hashes = hashesIn(now, taskId).filter((other) => other !== hash)
       if (isViewed) hashes.push(hash)
-      const others = Object.entries(kept).filter(([task]) => task !== taskId)
+      const others = Object.entries(now).filter(([task]) => task !== taskId)
       const own = [taskId, hashes.slice(-maxMarks).join(' ')] as const
-      keep(Object.fromEntries([...others.slice(1 - maxTasks), ...(hashes.length > 0 ? [own] : [])]))
+      keep(Object.fromEntries([...others.slice(1 - maxTasks), ...(hashes[0] ? [own] : [])]))
     },
-    [kept, keep, taskId, viewed],
+    [keep, taskId],
   )
   return { viewed, setViewed }
 }
+
+const hashesIn = (kept: Readonly<Record<string, string>>, taskId: string): readonly string[] =>
+  (kept[taskId] ?? '').split(' ').filter(Boolean)
 
 export type Viewed = ReturnType<typeof useViewed>

@@ -113,6 +113,6 @@ export function beginning(text: string, length: number): string {
   const cut = [...text].slice(0, length).join('')
   const space = cut.search(/\s\S*$/)
   const whole = space > length * 0.8 ? cut.slice(0, space) : cut
-  const fences = whole.match(/^ {0,3}(```|~~~)/gm)?.length ?? 0
-  return fences % 2 === 1 ? `${whole}…\n\`\`\`` : `${whole}…`
+  const fences = whole.match(/^ {0,3}(`{3,}|~{3,})/gm) ?? []
+  return fences.length % 2 === 1 ? `${whole}…\n${fences.at(-1)}` : `${whole}…`
 }

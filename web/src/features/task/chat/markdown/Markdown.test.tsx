@@ -146,6 +146,14 @@ test('lines with their numbers are code', () => {
 })
 
 describe('the beginning of a long text', () => {
+  test.each(['```', '~~~', '~~~~'])(
+    'a block of code that a cut leaves open after %s is closed by the same',
+    (fence) => {
+      const text = `${fence}\n${'code '.repeat(60)}`
+      expect(beginning(text, 100)).toMatch(new RegExp(`^${fence}\n(code ?)+…\n${fence}$`))
+    },
+  )
+
   test('ends between words', () => {
     expect(beginning('one two three four', 15)).toBe('one two three…')
   })
