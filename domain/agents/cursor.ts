@@ -1,4 +1,4 @@
-/** `cursor`: Cursor's coding agent. */
+/** The coding agent `cursor-agent`. */
 import type { Agent, AgentConfiguration } from './agent.ts'
 
 export const cursor = {

@@ -210,8 +210,8 @@ async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal |
 const mended = 'Put its own stream back from a backup, and restart Flightdeck.'
 
 /**
- * Adds new events to the trees. If the log does not continue where the trees end, it is read again from its beginning. The newest seal is added only
- * together with a later event: trees that end with the seal itself could no longer prove the ends of the streams that it seals.
+ * Adds new events to the trees. If the log does not continue where they end, it is read again from its beginning. The newest seal is added only with
+ * a later event, which the next seal covers: it would change the tree of stream ends, which is kept only as it is now.
  */
 async function follow(sealer: Sealer): Promise<void> {
   const { engines, signal } = sealer

@@ -7,7 +7,7 @@ import type { QuestionDocument } from '#domain/views/questions.ts'
 
 type Asked = Pick<QuestionDocument, 'kind' | 'options' | 'fields' | 'allowsText' | 'multiple'>
 
-/** The answer with all of its fields. Throws `invalid_input` when the answer does not fit the question. */
+/** The answer's choices, text and values. Throws `invalid_input` when they do not fit the question. */
 export function answerFor(question: Asked, input: AnswerInput): Answer {
   const answer = inFull(question, input)
   const { choices, text } = answer

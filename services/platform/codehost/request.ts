@@ -199,8 +199,8 @@ function allowanceIn(headers: Headers): Allowance | undefined {
 }
 
 /**
- * How many ms the host wants the holder of the request's token to pause because of one of GitHub's 'secondary' limits, even though the rate limit is
- * not exhausted. The pause is a minute when the host only says that requests come too fast.
+ * How many ms the holder of the request's token must pause because of one of GitHub's 'secondary' limits; `undefined` when the response asks for no
+ * pause. A status 429 without `retry-after` means a minute.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
   // A refusal has status 403 or 429, or 200 in GraphQL. With another status, `retry-after` is about the resource, or about an unavailable host.

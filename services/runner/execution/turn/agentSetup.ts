@@ -74,8 +74,8 @@ export async function agentSetup(
 }
 
 /**
- * Whether a running process can be told at each turn to use this model. Only some agents can be told. They can for the default, for a model that they
- * are known to have, and for a name that is no model of theirs, which is ignored.
+ * Whether a running process can switch to this model at any turn. Only some agents can, and only to the default, to a model that they are known to
+ * have, or for a name that is no model of theirs: the default then replaces it.
  */
 function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, model: string | null): boolean {
   if (agent.choosesLive !== true) return false

@@ -1,4 +1,4 @@
-/** The MCP servers of a project or of the person: added, changed, tested and removed. */
+/** Adds, changes, tests and removes the MCP servers of a project or of the person. */
 import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import type { McpSignIn, ShownMcpServer, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'

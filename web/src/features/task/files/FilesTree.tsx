@@ -172,7 +172,7 @@ function Row({
   children,
 }: RowProps) {
   return (
-    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the tree has the keys
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the tree handles keys
     <div
       role="treeitem"
       aria-level={level}
