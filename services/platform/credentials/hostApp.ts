@@ -1,6 +1,6 @@
 /**
- * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Other processes learn about a new App
- * from the log, or within seconds. This file also has the App and the credentials for the local code host.
+ * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Other processes learn of a new App over
+ * the bus, or else within 2 seconds. This file also has the local code host's App and credentials.
  */
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'

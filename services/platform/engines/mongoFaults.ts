@@ -73,7 +73,7 @@ export function named(engine: string, fault: unknown): unknown {
   return fault
 }
 
-/** The fault to throw, with a sentence, if waiting does not help; otherwise `undefined`. */
+/** What to throw for wrong credentials, missing rights or an old server; otherwise `undefined`. */
 export function refusal(engine: string, fault: unknown): UnusableEngine | undefined {
   if (fault instanceof MongoServerError && fault.code === unauthenticated) {
     return new UnusableEngine(

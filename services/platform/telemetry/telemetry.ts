@@ -76,7 +76,7 @@ export type Observation =
   | ModelCalled
   /** A batch of events was applied to the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
-  /** This process is the projector from now on, and `lag` returns how far it is behind the log. If `lag` is `null`, it no longer is. */
+  /** This process is the projector from now on; if `lag` is `null`, it no longer is. `lag` returns how far it is behind the log. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
   /** An event was sent to viewers; `messages` counts the messages to all of them. */
   | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })

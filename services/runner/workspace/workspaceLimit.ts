@@ -55,8 +55,8 @@ interface Quota {
  */
 const kernelLimitFactor = 1.02
 /**
- * The size of a block. A file with content uses at least one block, so a workspace may have only as many files as it may have blocks. Empty files
- * count too.
+ * The size of a block. A workspace may have one file for each block of its limit: more files, unless empty, could not fit anyway. Empty ones count
+ * too.
  */
 const bytesPerFile = 4_096
 const [trialBytes, trialNeedsBytes] = [1024 ** 2, 16 * 1024 ** 2]

@@ -52,7 +52,7 @@ export function useDelete(): (kind: Deletion['kind'], id: string) => void {
   const dispatch = useDispatch()
   return (kind, id) => {
     const notice = notified('success', texts.deleted[kind])
-    // The toast is shown before the deletion, because `Deletions` sends a deletion without a toast to the server.
+    // The toast comes first, because `Deletions` sends a deletion to the server at once if it has no toast.
     dispatch(notice)
     dispatch(deletionBegun({ kind, id, noticeId: notice.payload.id }))
   }

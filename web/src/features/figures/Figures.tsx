@@ -1,4 +1,4 @@
-/** Figures of a period, by group: charts with their tables, and the same figures as CSV. The choices are in the address. */
+/** Tasks' costs, tokens, times and counts in a period, by group: charts, tables and CSV. The choices are in the address. */
 import { type ComponentProps, useMemo } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { groupings, type Grouping, dayAfter, weekOf } from '#domain/figures.ts'

@@ -255,7 +255,7 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   const isCurrent = () => !sync.closed && mine === sync.reading
 
   const task = await readTask(sync, minPosition)
-  // A task that is gone does not continue; if it can be joined again, its history is read in full.
+  // Shows nothing more of a task that is gone. The next successful join reads its history again.
   if (!isCurrent() || sync.isGone) return
   if (task === null) {
     // After a failed read, the shown task continues from where it was.

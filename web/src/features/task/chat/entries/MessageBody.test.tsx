@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen, waitFor } from '@testing-library/re
 import { Provider } from 'react-redux'
 import { afterEach, expect, test } from 'vitest'
 import { clientStore } from '../../../../../../tests/client/page.tsx'
-import { beginning, CommandBody, MessageBody } from './MessageBody.tsx'
+import { CommandBody, MessageBody } from './MessageBody.tsx'
 
 afterEach(cleanup)
 
