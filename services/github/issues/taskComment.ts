@@ -79,7 +79,10 @@ type Outcome = CommandOf<'SettleIssueComment'>['outcome']
 const failed = (code: string, reason: string): Outcome => ({ kind: 'failed', code, reason })
 
 async function settleOne(deps: TaskCommentDeps, document: TaskCommentDocument): Promise<void> {
-  const of = await deps.documents.get(tasksView, document.id)
+  const { id } = document
+  // The comment's document is written before the task's.
+  const of =
+    (await deps.documents.get(tasksView, id)) ?? (await deps.documents.now(tasksView, taskStream(id), id))
   if (of && deps.resting.has(of.owner)) return
   const outcome = of ? await outcomeOf(deps, document, of) : failed('not_found', 'The task is gone.')
   if (outcome === null) return

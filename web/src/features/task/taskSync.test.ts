@@ -97,7 +97,7 @@ function refusing(status: number, refuses: (url: string) => boolean): void {
 }
 
 /** A task in a room whose connection the test controls. */
-function room() {
+function room(needsRefresh = () => false) {
   const store = configureStore({
     reducer: rootReducer.inject({ reducerPath: 'openTask', reducer: openTaskReducer }),
     middleware: (defaults) => defaults().concat(api.middleware),
@@ -117,7 +117,7 @@ function room() {
     },
     terminal,
     writing,
-    needsRefresh: () => false,
+    needsRefresh,
     isCommand: (messageId) =>
       selectOpenTask(store.getState()).chat.documents[messageDocumentId(id, messageId)]?.isCommand === true,
   })
@@ -390,6 +390,20 @@ describe('an open task', () => {
       isDeleted ? { kind: 'failed', fault: { status: 404 } } : { kind: 'loaded' },
     )
     known = log
+    task.connects(joinedAt('50'))
+    await settle()
+    expect(task.state().load).toEqual({ kind: 'loaded' })
+  })
+
+  test('comes back after a refresh that was answered as if there were no such task', async () => {
+    server(() => recordedLog(running))
+    const task = room(() => true)
+    task.connects(joinedAt('50'))
+    await settle()
+    let refreshes = 0
+    refusing(404, () => (refreshes += 1) === 1)
+    await vi.advanceTimersByTimeAsync(5_000)
+    expect(task.state().load).toMatchObject({ kind: 'failed', fault: { status: 404 } })
     task.connects(joinedAt('50'))
     await settle()
     expect(task.state().load).toEqual({ kind: 'loaded' })

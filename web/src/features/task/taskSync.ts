@@ -208,7 +208,7 @@ async function joinTask(sync: Sync): Promise<void> {
   }
   sync.joinWait = joinRetryMs
   // If the server has sent the missed events, and there is a history to which they can be added, the history need not be read.
-  if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
+  if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null && !sync.isGone) return
   sync.seen = answer.position
   // The log was restored to an older copy, so what is shown may no longer be in it.
   if (answer.resync && missedFrom !== null && comparePositions(answer.position ?? '0', missedFrom) < 0) {

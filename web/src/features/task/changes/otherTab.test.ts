@@ -1,10 +1,15 @@
 // @vitest-environment jsdom
 /** What one tab keeps of the changes beside what another tab has kept since. */
-import { act, renderHook } from '@testing-library/react'
-import { expect, test } from 'vitest'
+import { act, cleanup, renderHook } from '@testing-library/react'
+import { afterEach, expect, test } from 'vitest'
 import { commentDrafts, recall, remember, viewedFiles } from '../../../state/persisted.ts'
 import { useComment } from './useComment.ts'
 import { useViewed } from './useFileMarks.ts'
+
+afterEach(() => {
+  cleanup()
+  localStorage.clear()
+})
 
 test('a draft leaves the drafts of another tab', () => {
   const { result } = renderHook(() => useComment('task'))

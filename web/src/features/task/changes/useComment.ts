@@ -13,7 +13,9 @@ export function useComment(taskId: string) {
   const place = target === null ? '' : placeIn(taskId, target)
   const write = (text: string) => {
     // Another tab may have kept drafts meanwhile.
-    const others = Object.entries(recall(commentDrafts)).filter(([other]) => other !== place)
+    const others = Object.entries({ ...drafts, ...recall(commentDrafts) }).filter(
+      ([other]) => other !== place,
+    )
     keep(Object.fromEntries([...others.slice(1 - maxDrafts), ...(text === '' ? [] : [[place, text]])]))
   }
   return {

@@ -48,14 +48,14 @@ export function useViewed(taskId: string) {
   const setViewed = useCallback(
     (hash: string, isViewed: boolean) => {
       // Another tab may have kept marks meanwhile.
-      const now = recall(viewedFiles)
+      const now = { ...kept, ...recall(viewedFiles) }
       const hashes = hashesIn(now, taskId).filter((other) => other !== hash)
       if (isViewed) hashes.push(hash)
       const others = Object.entries(now).filter(([task]) => task !== taskId)
       const own = [taskId, hashes.slice(-maxMarks).join(' ')] as const
       keep(Object.fromEntries([...others.slice(1 - maxTasks), ...(hashes[0] ? [own] : [])]))
     },
-    [keep, taskId],
+    [kept, keep, taskId],
   )
   return { viewed, setViewed }
 }
