@@ -1,4 +1,5 @@
 /** Opens the embedded stores of a data folder and, beside them, the shared ones to which they are carried. */
+import { orElse } from './async/orElse.ts'
 import { commands } from './commands/execute.ts'
 import {
   beginOpening,
@@ -10,7 +11,7 @@ import {
   type StoresConfig,
 } from './compose.ts'
 import { holdDataFolder } from './dataFolder/lock.ts'
-import { eventLog } from './eventlog/eventLog.ts'
+import { eventLog, UnreadableEvent } from './eventlog/eventLog.ts'
 import { identityOf } from './eventlog/logIdentity.ts'
 import { markName } from './eventlog/reactor.ts'
 import type { Logger } from './log.ts'
@@ -46,7 +47,10 @@ export async function openBothEnds(config: StoresConfig, logger: Logger): Promis
       if (nats === null) return false
       const { bus, jobs } = await busOnNats(opening, nats)
       const log = eventLog({ ...from, bus, clock: opening.clock })
-      const identity = await identityOf({ ...from, commands: commands(log) })
+      // Of a damaged stream, the copy says what to do.
+      const identity = await identityOf({ ...from, commands: commands(log) }).catch(
+        orElse(UnreadableEvent, undefined),
+      )
       return identity !== undefined && (await jobs.marked(markName('dispatched', identity))) !== null
     }
     return { from, to: await open(opening), isFollowed, close }

@@ -200,7 +200,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
         { ...job(), person: 'ada' },
       ]
       const given: Job[] = []
-      jobs.work(kind, { concurrency: 1, leaseMs: 500 }, async ({ job: one, waits, nak }) => {
+      jobs.work(kind, { concurrency: 1, leaseMs: 3_000 }, async ({ job: one, waits, nak }) => {
         given.push(one)
         if (given.length === 2) return nak(60_000)
         if (given.length === 1) waits(true)

@@ -149,8 +149,10 @@ describe.skipIf('missing' in mongo)('migrate', () => {
 
     // MongoDB may be away for longer than one call waits for it.
     engines.eventStore.fallSilent()
+    // The stores of MongoDB are open when the first call reaches EventStoreDB.
+    const isWaiting = engines.eventStore.unanswered()
     const carrying = migrate()
-    await pause(4_000)
+    await isWaiting
     await engines.mongo.shut()
     engines.eventStore.answerAgain()
     await pause(7_000)

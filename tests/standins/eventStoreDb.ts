@@ -56,6 +56,8 @@ export interface EventStoreDbStandIn {
   /** From now on no call is answered, and none is refused, until `answerAgain`. */
   fallSilent(): void
   answerAgain(): void
+  /** Resolves when the next call comes that is not answered. */
+  unanswered(): Promise<void>
   /** Stores so many more appends, and falls silent before it answers the last of them. Resolves then. */
   silentAfter(appends: number): Promise<void>
   /** Stores an event of another program. */
@@ -366,7 +368,10 @@ export async function startEventStoreDb(
     { node, name }: { readonly node: Node; readonly name: string },
     enter: () => void,
   ): void {
-    if (isSilent) return
+    if (isSilent) {
+      bell.emit('unanswered')
+      return
+    }
     if (!node.isLeader && call.metadata.get('requires-leader')[0] === 'true') {
       const trailers = { 'leader-endpoint-host': '127.0.0.1', 'leader-endpoint-port': String(leader.port) }
       call.emit('error', refusal(status.NOT_FOUND, 'Leader info available', 'not-leader', trailers))
@@ -473,6 +478,9 @@ export async function startEventStoreDb(
     },
     answerAgain() {
       isSilent = false
+    },
+    async unanswered() {
+      await once(bell, 'unanswered')
     },
     async silentAfter(appends) {
       appendsLeft = appends

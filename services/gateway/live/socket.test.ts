@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
 import { connect as connectTo, type Socket as Connection } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
@@ -11,6 +12,7 @@ import { TaskCreated, ToolFinished } from '#domain/task/events.ts'
 import { SessionEnded, UserRegistered } from '#domain/user/events.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { documents, type Documents } from '#platform/reads/documents.ts'
 import { logger } from '#platform/log.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
@@ -187,6 +189,23 @@ describe('a connection', () => {
   test('is cut off when the log cannot be read, so that the client tries again', async () => {
     now = () => Promise.reject(new Error('The log does not answer.'))
     const client = await connect()
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('stays connected while the log is unavailable, and is checked later', async () => {
+    let end = () => {}
+    const isOver = new Promise<undefined>((resolve) => (end = () => resolve(undefined)))
+    let checks = 0
+    now = () => {
+      checks += 1
+      return checks > 1 ? isOver : Promise.reject(new EngineUnavailable('EventStoreDB'))
+    }
+    const client = await connect()
+    await vi.waitFor(() => expect(checks).toBe(1))
+    await pause(50)
+    expect(client.connected).toBe(true)
+    await vi.waitFor(() => expect(checks).toBe(2))
+    end()
     await vi.waitFor(() => expect(client.connected).toBe(false))
   })
 
@@ -401,6 +420,17 @@ describe('a shell', () => {
     await vi.advanceTimersByTimeAsync(30_000)
     await vi.waitFor(() => expect(client.connected).toBe(false))
     await vi.waitFor(() => expect(reached).toEqual(['open', 'resize', 'close']))
+  })
+
+  test('is left open when the access cannot be checked for so long that the connection ends', async () => {
+    const reached = shellsOfRunner()
+    const client = await connect()
+    await ask(client, 'shell_open', taskId(1), size)
+    checkAccess = () => Promise.reject(new Fault('code_host_unavailable'))
+    await vi.advanceTimersByTimeAsync(30_000)
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+    await vi.waitFor(() => expect(followers.size).toBe(0))
+    expect(reached).toEqual(['open'])
   })
 
   test('is left open when only the connection is lost', async () => {

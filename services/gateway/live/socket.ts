@@ -1,7 +1,7 @@
 /** The socket server: who may connect, which rooms they may join, and how slow a client may be. */
 import type { IncomingMessage, Server as HttpServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { Server, type Socket } from 'socket.io'
 import { WebSocketServer, type ServerOptions } from 'ws'
 import { z } from 'zod'
@@ -14,6 +14,7 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView } from '#domain/views/users.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { signedIn } from '#platform/http/guards.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Rate, Strangers } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
@@ -50,6 +51,8 @@ const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
 const waitingWithWords = 100
 /** How often connected people are checked against the list of people who may sign in. */
 const checkIntervalMs = 30_000
+/** How soon a session is checked again that could not be checked because an engine was unavailable. */
+const retrySessionCheckMs = 5_000
 /** The maximum number of rooms that one socket may be in. */
 const roomsAtOnce = 50
 /** The maximum number of new connections that are authenticated at once. */
@@ -125,7 +128,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
 /** For each socket, the function that closes its shells. */
 type Shells = WeakMap<LiveSocket, () => void>
 
-/** Closes the sockets and shells of people who may no longer sign in, or for whom this cannot be checked any more. */
+/** Closes the sockets of people who may no longer sign in, or for whom this cannot be checked any more; of the former, the shells too. */
 async function checkAll(
   io: LiveServer,
   shells: Shells,
@@ -139,7 +142,8 @@ async function checkAll(
         logger.error({ err: thrown }, 'failed to check access')
         continue
       }
-      shells.get(socket)?.()
+      // An outage of the code host ends the connection, but no programs.
+      if (thrown.code !== 'code_host_unavailable') shells.get(socket)?.()
       socket.disconnect(true)
     }
   }
@@ -269,17 +273,19 @@ async function taskByLog(
 }
 
 /** Ends a connection whose session had ended before the viewer followed the feed: the read model, by which it was let in, may be behind. */
-async function endIfSignedOut(
-  socket: LiveSocket,
-  viewer: Viewer,
-  { documents, logger }: SocketServices,
-): Promise<void> {
+async function endIfSignedOut(socket: LiveSocket, viewer: Viewer, services: SocketServices): Promise<void> {
+  const { documents, logger } = services
   const { userId, sessionId } = socket.data
   try {
     const user = await documents.now(usersView, userStream(userId), userId)
     const isOver = user?.endedSessions.some((ended) => ended.sessionId === sessionId) ?? true
     if (isOver) viewer.sessionEnded(sessionId)
   } catch (thrown) {
+    if (thrown instanceof EngineUnavailable) {
+      await pause(retrySessionCheckMs, undefined, { ref: false })
+      if (socket.connected) await endIfSignedOut(socket, viewer, services)
+      return
+    }
     logger.error({ err: thrown }, 'failed to check the session of a connection')
     socket.disconnect(true)
   }

@@ -86,6 +86,8 @@ export async function startProjector(
       clearInterval(tick)
       stopping.abort()
       await Promise.all([projector.subscription?.stop(), maintaining])
+      // `maintain` may have subscribed again meanwhile.
+      await projector.subscription?.stop()
       await projector.serialized(() => undefined)
     },
   }
@@ -333,7 +335,10 @@ async function maintain(projector: Projector): Promise<void> {
     } catch (fault) {
       if (projector.signal.aborted) return
       projector.logger.error({ err: fault }, 'rebuilding read models failed and will be retried')
-      await pause(pauseMs, undefined, { signal: projector.signal }).catch(() => {})
+      // Without a fold, the live read models stand still.
+      await pause(projector.fold === null ? firstPauseMs : pauseMs, undefined, {
+        signal: projector.signal,
+      }).catch(() => {})
       pauseMs = Math.min(pauseMs * 2, longestPauseMs)
     }
   }

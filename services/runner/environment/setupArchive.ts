@@ -60,13 +60,27 @@ export function packHome(request: Packing): Promise<number> {
   return pack(request, ['/bin/bash', '-c', script, 'pack', home, ...keptInHome], Buffer.alloc(0))
 }
 
+/** Creates the archive before its files are packed, because Node drops the output of a process that exits before anybody reads it. */
 async function pack(
-  { sandbox, workspace, to, search, signal, leftOut, mayWrite, create = createFile }: Packing,
+  request: Packing,
   command: readonly [string, ...string[]],
   input: Buffer,
 ): Promise<number> {
+  const { to, create = createFile } = request
   const file = await create(to)
-  // Its output is read at once: Node drops what nobody reads when a process exits.
+  try {
+    return await packInto(file, request, command, input)
+  } finally {
+    await file.close()
+  }
+}
+
+async function packInto(
+  file: Pick<FileHandle, 'writev' | 'sync'>,
+  { sandbox, workspace, search, signal, leftOut, mayWrite }: Packing,
+  command: readonly [string, ...string[]],
+  input: Buffer,
+): Promise<number> {
   const child = sandbox.run({ ...plain, command, workspace, readOnly: [], stdin: 'pipe' })
   const said = lastWordsOf(child)
   const stopListening = killedBy(signal, child)
@@ -100,7 +114,6 @@ async function pack(
     stopListening()
     child.kill()
     await child.exited
-    await file.close()
   }
 }
 

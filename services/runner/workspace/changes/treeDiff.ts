@@ -60,7 +60,7 @@ export async function readTreeDiff({
   if (from === 'folder') return readFolder(reading)
   if (from !== 'tree') return readStaged(reading, from, {})
   const env = await scratchObjects(reading.workspace, reading.index)
-  const staged = await stageTree({ ...reading, env, timeoutMs: 30_000 }, reading.index)
+  const staged = await stageTree({ ...reading, env, timeoutMs: 60_000 }, reading.index)
   return staged.kind === 'staged' ? readStaged(reading, staged, env) : readFolder(reading)
 }
 
