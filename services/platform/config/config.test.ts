@@ -49,13 +49,18 @@ test('nothing needs to be set', () => {
   })
 })
 
-test.each(['RUN_SECONDS', 'SILENT_AGENT_SECONDS', 'IDLE_AGENT_SECONDS'])(
-  '%s is at most what a timer can wait',
-  (name) => {
-    expect(faultsOf({ [name]: '2073600' })).toEqual([])
-    expect(faultsOf({ [name]: '2073601' })).toEqual([`${name}: is at most 2073600.`])
-  },
-)
+test.each([
+  'FEEDBACK_GATHER_SECONDS',
+  'GITHUB_POLL_SECONDS',
+  'IDLE_AGENT_SECONDS',
+  'MODEL_RETRY_SECONDS',
+  'RUN_SECONDS',
+  'SEAL_SECONDS',
+  'SILENT_AGENT_SECONDS',
+])('%s is at most what a timer can wait', (name) => {
+  expect(faultsOf({ [name]: '2073600' })).toEqual([])
+  expect(faultsOf({ [name]: '2073601' })).toEqual([`${name}: is at most 2073600.`])
+})
 
 test('what is set is taken, without the space around it; what is set to nothing is not set', () => {
   const env = { PORT: ' 9000 ', CODEHOST_PORT: '', HOST: ' ', DATA_DIR: '/var/lib/x', PATH: '/bin' }

@@ -142,11 +142,11 @@ export const variables = {
     'the previous secret, which is accepted too while you change it',
   ],
   GITHUB_POLL_SECONDS: [
-    count.min(1, { error: 'is at least 1' }).default(30),
+    timerSeconds.min(1, { error: 'is at least 1' }).default(30),
     'how often pull requests that somebody looks at are read from GitHub; all others are read a tenth as often (30)',
   ],
   FEEDBACK_GATHER_SECONDS: [
-    count.default(10),
+    timerSeconds.default(10),
     'how long to wait for the rest of a review before it is shown or sent to an agent (10)',
   ],
   GITHUB_TOKEN: [
@@ -225,7 +225,7 @@ export const variables = {
     'a turn or command that takes longer is stopped (7200)',
   ],
   MODEL_RETRY_SECONDS: [
-    count.default(60),
+    timerSeconds.default(60),
     'how long a turn waits to ask an overloaded model once more; 0: it fails at once (60)',
   ],
   SERVICE_READY_SECONDS: [
@@ -282,7 +282,7 @@ export const variables = {
     'how many agents wait for their next message; 0: none, and nothing is started before it is needed (as many as fit into a quarter of the free memory)',
   ],
   SEAL_SECONDS: [
-    count.default(10),
+    timerSeconds.default(10),
     'how often the log is sealed at most, in seconds; 0: never, and tasks have no audit record (10)',
   ],
   SEALS_FILE: [
