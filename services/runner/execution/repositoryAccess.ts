@@ -205,16 +205,25 @@ async function isHiddenFromApp(
   }
 }
 
+/** The repository at the code host, asked as the person; `undefined` if its name belongs to another repository now. Throws the host's refusal. */
+export async function readableRepository(
+  { codeHost }: Pick<Checking, 'codeHost'>,
+  { repository, access, installed }: RepositoryAccess,
+) {
+  const found = await codeHost.repository(access.accessToken, repository)
+  return installed.id === '' || found.id === installed.id ? found : undefined
+}
+
 /** Whether the person may push, or why they may not even read; `null` when the host does not say. Throws when the host cannot be asked. */
 async function rightsOf(
   { codeHost }: Checking,
   reached: RepositoryAccess,
 ): Promise<{ readonly mayPush: boolean | null } | Failed> {
-  const { repository, access, installed } = reached
+  const { repository } = reached
   const full = `${repository.owner}/${repository.name}`
   try {
-    const { id, mayPush } = await codeHost.repository(access.accessToken, repository)
-    if (installed.id === '' || id === installed.id) return { mayPush }
+    const found = await readableRepository({ codeHost }, reached)
+    if (found) return { mayPush: found.mayPush }
     return failed(
       'no_repository_access',
       `${full} is another repository now than the one of this project, which was deleted or moved. Make a project of the new one to work on it.`,

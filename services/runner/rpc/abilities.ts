@@ -4,7 +4,12 @@ import { abilityLimits } from '#domain/api/abilities.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { abilitiesIn } from '../agents/abilities.ts'
-import { mirrored, reachAsPerson, type RepositoryAccess } from '../execution/repositoryAccess.ts'
+import {
+  mirrored,
+  reachAsPerson,
+  readableRepository,
+  type RepositoryAccess,
+} from '../execution/repositoryAccess.ts'
 import { baseCommitOf } from '../workspace/git/abilityFiles.ts'
 import { commitOf, gitOrThrow, type Git } from '../workspace/git/git.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
@@ -94,7 +99,9 @@ export function foundRepositories(deps: AbilitiesDeps): FindRepository {
 async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Promise<Found> {
   const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
   if (reached.kind === 'failed') return undefined
-  const { defaultBranch } = await deps.codeHost.repository(reached.access.accessToken, reached.repository)
+  const readable = await readableRepository(deps, reached)
+  if (!readable) return undefined
+  const { defaultBranch } = readable
   let mirror = await deps.mirrors.find(mirrored(reached))
   if (!mirror && deps.fetchMirror) {
     const fetching = deps.fetchMirror({ owner: ownerId, projectId })

@@ -23,8 +23,9 @@ async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: 
   const project = task && (await documents.get(projectsView, task.projectId))
   if (!task || !project) return false
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  await codeHost.repository(await access.tokenOf(task.owner), repository)
-  return true
+  const { id } = await codeHost.repository(await access.tokenOf(task.owner), repository)
+  // Another repository may have the name by now.
+  return project.githubRepoId === '' || project.githubRepoId === id
 }
 
 export interface LinesAsked {

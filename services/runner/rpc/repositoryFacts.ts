@@ -10,7 +10,7 @@ import { hooksIn } from '../agents/hooks.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { environmentOf, nothingDetected } from '../detected/detectEnvironment.ts'
 import type { ProgramVersions } from '../detected/programVersions.ts'
-import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { mirrored, reachAsPerson, readableRepository } from '../execution/repositoryAccess.ts'
 import { commitOf, type Git } from '../workspace/git/git.ts'
 import { surveyOf, type Submodule } from '../workspace/git/repositorySurvey.ts'
 
@@ -42,13 +42,13 @@ export async function fetchedRepository(
 > {
   const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
   if (reached.kind === 'failed') return undefined
-  const { repository, access } = reached
-  const { defaultBranch } = await deps.codeHost.repository(access.accessToken, repository)
-  const mirror = await deps.mirrors.find(mirrored(reached))
+  const { access } = reached
+  const readable = await readableRepository(deps, reached)
+  const mirror = readable && (await deps.mirrors.find(mirrored(reached)))
   return (
     mirror && {
       gitDir: mirror.dir,
-      tree: `refs/heads/${defaultBranch}`,
+      tree: `refs/heads/${readable.defaultBranch}`,
       url: access.url,
       token: access.accessToken,
     }
