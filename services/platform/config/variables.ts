@@ -255,7 +255,7 @@ export const variables = {
   ],
   MIN_FREE_DISK_GB: [
     gigabytes(1),
-    'free disk space to keep: below it no workspace is made, and the fastest-growing run is stopped (1)',
+    'free disk space to keep: below it the fastest-growing run is stopped, and below half of it none begins (1)',
   ],
   REPOSITORY_ENTRIES: [
     count.min(1, { error: 'is at least 1' }).default(500_000),
@@ -283,7 +283,7 @@ export const variables = {
   ],
   SEAL_SECONDS: [
     timerSeconds.default(10),
-    'how often the log is sealed at most, in seconds; 0: never, and tasks have no audit record (10)',
+    'how often the log is sealed by itself, in seconds; 0: never, and tasks have no audit record (10)',
   ],
   SEALS_FILE: [
     z.string().optional(),
