@@ -26,8 +26,8 @@ const base = {
   project: { id: 'p', name: 'Parcel', githubRepoName: 'parcel', githubOwner: 'northwind' },
 }
 
-/** Documents sorted by id, because their order does not matter for what is shown. */
-const sorted = (documents: Readonly<Record<string, object>>) =>
+/** Documents sorted by id, or fields by name, because their order does not matter for what is shown. */
+const sorted = <Value>(documents: Readonly<Record<string, Value>>) =>
   Object.entries(documents).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 /** Everything that a page shows, as text. */
@@ -37,7 +37,7 @@ const shownBy = (
   writing: unknown,
 ) =>
   JSON.stringify({
-    task,
+    task: task && sorted<unknown>({ ...task }),
     deleted,
     // The images of messages are stored outside of the chat.
     chat: sorted(chat.documents).map(([key, message]) => [key, { ...message, images: [] }]),
