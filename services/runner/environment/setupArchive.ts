@@ -55,7 +55,7 @@ export function packHome(request: Packing): Promise<number> {
   const { sandbox, workspace } = request
   const left = ['--anchored', ...neverKept.map((path) => `--exclude=${path}`)]
   const tar = ['tar', ...packing, ...left].join(' ')
-  const script = `cd -- "$1" && shift && for one; do shift; [ -e "$one" ] && [ ! -L "$one" ] && set -- "$@" "$one"; done; [ $# -eq 0 ] || exec ${tar} -- "$@"`
+  const script = `cd -- "$1" || exit 2; shift; for one; do shift; [ -e "$one" ] && [ ! -L "$one" ] && set -- "$@" "$one"; done; [ $# -eq 0 ] || exec ${tar} -- "$@"`
   const { home } = sandbox.paths(workspace)
   return pack(request, ['/bin/bash', '-c', script, 'pack', home, ...keptInHome], Buffer.alloc(0))
 }

@@ -1,4 +1,5 @@
 /** Runs jobs. Each is begun by one runner at a time, under a lease that is renewed while the work runs. */
+import { LRUCache } from 'lru-cache'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { undelivered } from '#domain/task/questionState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -77,7 +78,8 @@ export type Work<Deps> = (
 
 export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>): Work<Deps> {
   const { presence, runs } = options
-  const failures = new Map<string, number>()
+  // Jobs that failed here and ended elsewhere stay in it, so it is bounded.
+  const failures = new LRUCache<string, number>({ max: 10_000 })
   return async (delivery, run) => {
     const decision = await decide(options, delivery)
     if (decision.kind === 'later') return delivery.nak(decision.afterMs)
@@ -160,7 +162,7 @@ async function runDelivery<Deps extends QueueDeps>(
     readonly stop: Stopping
     readonly isForgotten: boolean
     /** How often each job has failed here. Attempts do not tell, because a job that is passed on to another runner is delivered again too. */
-    readonly failures: Map<string, number>
+    readonly failures: LRUCache<string, number>
   },
   run: (deps: Deps, control: Control) => Promise<void>,
 ): Promise<void> {
