@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './tests/longestFirst.ts'
 import { patienceMs, testTimeoutMs } from './tests/patience.ts'
@@ -28,7 +29,7 @@ export default defineConfig({
     expect: { poll: { timeout: patienceMs, interval: 200 } },
     // Processes that end soon spend less on collecting garbage with more room for it and one thread.
     execArgv: ['--max-semi-space-size=64', '--single-threaded-gc'],
-    setupFiles: [new URL('tests/patient.setup.ts', import.meta.url).pathname],
+    setupFiles: [fileURLToPath(new URL('tests/patient.setup.ts', import.meta.url))],
     sequence: { sequencer: LongestFirst },
     projects: [
       {

@@ -5,6 +5,7 @@
 import { EventEmitter, once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { BadConfig, codeHostName, pictureOrigins, readConfig, type Config } from '#platform/config/config.ts'
@@ -251,8 +252,8 @@ async function startDoor(
       pictureOrigins: pictureOrigins(config),
       passwordSignIn: config.passwordSignIn,
       webhookSecrets: secrets,
-      webFolder: new URL('../web', import.meta.url).pathname,
-      verifierFile: new URL('flightdeck-verify.mjs', import.meta.url).pathname,
+      webFolder: fileURLToPath(new URL('../web', import.meta.url)),
+      verifierFile: fileURLToPath(new URL('flightdeck-verify.mjs', import.meta.url)),
       notices: notices.read,
       agents: agents.read,
       query,

@@ -41,6 +41,8 @@ export interface ProductOptions {
   readonly preload?: string
   /** The user who runs it, by number, which only root can choose; the tests' own user by default. */
   readonly user?: number
+  /** The program of the server; by default the one in dist. */
+  readonly entry?: string
 }
 
 /** The product in any of its forms. */
@@ -85,7 +87,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true })
   process.once('exit', removeAtExit)
   const dataDir = options.dataDir ?? join(folder, 'data')
-  const { repos = [], model = 'scripted', codeHost = 'local', env = {}, preload, user } = options
+  const { repos = [], model = 'scripted', codeHost = 'local', env = {}, preload, user, entry } = options
   if (user !== undefined) await chown(folder, user, user)
 
   let server: ServerProcess
@@ -117,6 +119,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
       args: gitHub ? [] : repoArguments(repos),
       preload,
       user,
+      entry,
     })
     try {
       await gitHub?.start()

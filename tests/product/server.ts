@@ -49,6 +49,7 @@ export function serverProcess(
     args = [],
     preload,
     user,
+    entry = serverEntry,
   }: {
     env: Readonly<Record<string, string>>
     args?: readonly string[]
@@ -56,6 +57,8 @@ export function serverProcess(
     preload?: string | undefined
     /** The user who runs it, by number; the tests' own user by default. */
     user?: number | undefined
+    /** The program; by default the one in dist. */
+    entry?: string | undefined
   },
 ): ServerProcess {
   const logs: Logs = { stdout: '', stderr: '' }
@@ -63,9 +66,9 @@ export function serverProcess(
   let printed = 0
 
   function launch(): void {
-    if (!existsSync(serverEntry)) throw new Error('There is no server in dist: npm run build makes it.')
+    if (!existsSync(entry)) throw new Error('There is no server in dist: npm run build makes it.')
     const imports = preload === undefined ? [] : ['--import', preload]
-    const started = spawn(process.execPath, [...imports, serverEntry, ...args], {
+    const started = spawn(process.execPath, [...imports, entry, ...args], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...env },

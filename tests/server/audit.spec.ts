@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTaskAudit } from '#domain/api/history.schema.ts'
 import { listAuditLog } from '#domain/api/admin.schema.ts'
@@ -22,7 +23,7 @@ import { createGate } from '../standins/messagesApi.ts'
 import { runProduct } from '../product.ts'
 import { isLongRun } from '../longRun.ts'
 
-const verifier = new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url).pathname
+const verifier = fileURLToPath(new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url))
 const words = 'Plover, the words that somebody wrote'
 const change = { name: 'Bash', input: { command: 'echo xyzzy >> README.md', description: 'Change' } }
 

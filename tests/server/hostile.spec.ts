@@ -134,7 +134,7 @@ beforeAll(async () => {
     model: { messagesApi: api },
     codeHost: 'github',
     env: { LOG_LEVEL: 'debug', WIRE_FOLDER: wire },
-    preload: new URL('../hostile/wire.js', import.meta.url).pathname,
+    preload: new URL('../hostile/wire.js', import.meta.url).href,
   })
   ada = await product.signIn('ada')
   projectId = await ada.project('engine')

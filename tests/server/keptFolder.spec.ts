@@ -6,6 +6,7 @@
 import { execFileSync } from 'node:child_process'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getSeals, getTaskHistory } from '#domain/api/history.schema.ts'
@@ -18,7 +19,7 @@ import { archives, eventsOf, recorded, unpackKept, type KeptFolder } from './kep
 import { brokenChains, openStoppedProduct } from './stoppedProduct.ts'
 import { hasEnded } from './scene.ts'
 
-const verifier = new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url).pathname
+const verifier = fileURLToPath(new URL('../../dist/server/flightdeck-verify.mjs', import.meta.url))
 
 /** As the client takes it, which knows the events by their types alone. */
 const HistoryItems = z.object({

@@ -4,9 +4,10 @@ import { readdirSync } from 'node:fs'
 import { mkdtemp, readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-const kept = new URL('../data/keptFolder/', import.meta.url).pathname
+const kept = fileURLToPath(new URL('../data/keptFolder/', import.meta.url))
 
 const Answers = z.record(z.string(), z.unknown())
 const Lines = z.array(z.string())

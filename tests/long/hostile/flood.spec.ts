@@ -25,7 +25,7 @@ let pid: number
 let quietPid: number
 beforeAll(async () => {
   const env = { REQUESTS_PER_MINUTE: '0', GITHUB_WEBHOOK_SECRET: webhookSecret }
-  product = await startProduct({ env, preload: new URL('./memoryInUse.js', import.meta.url).pathname })
+  product = await startProduct({ env, preload: new URL('./memoryInUse.js', import.meta.url).href })
   quietProduct = await startProduct({ env })
   ada = await product.signIn('ada')
   quietAda = await quietProduct.signIn('ada')

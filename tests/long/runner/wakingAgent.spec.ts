@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -29,7 +30,7 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'waking-')))
   program = join(folder, 'agent.mjs')
   await build({
-    entryPoints: [new URL('../../standins/wakingProgram.ts', import.meta.url).pathname],
+    entryPoints: [fileURLToPath(new URL('../../standins/wakingProgram.ts', import.meta.url))],
     outfile: program,
     bundle: true,
     platform: 'node',
