@@ -12,12 +12,12 @@ RUN --mount=type=cache,target=/root/.npm npm ci
 COPY . .
 RUN npm run build
 
-# The claude program is the one optional package; it is larger than all others together, and only a runner starts it.
-FROM packages AS service-packages
-RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev --omit=optional
-
 FROM packages AS runner-packages
 RUN --mount=type=cache,target=/root/.npm npm ci --omit=dev
+
+# The claude program is larger than all other packages together, and only a runner starts it. Without optional packages, sharp would have no libvips.
+FROM runner-packages AS service-packages
+RUN rm -rf node_modules/@anthropic-ai
 
 FROM ${NODE_IMAGE} AS service
 WORKDIR /app

@@ -96,6 +96,15 @@ describe.skipIf(missing !== undefined)(
       })
     })
 
+    test.each(['command', 'runner'] as const)(
+      'the image of %s can read and write pictures',
+      async (service) => {
+        const program =
+          "require('sharp')({ create: { width: 1, height: 1, channels: 3, background: 'white' } }).png().toBuffer()"
+        expect(await inside(service, 'node', '-e', program)).toEqual({ code: 0, said: '' })
+      },
+    )
+
     // Calls that are refused in another way, or not at all, where there is no filter; by their numbers on x86-64.
     const refused = {
       keyctl: [250, 0, 0, 0, 0, 0],
