@@ -74,7 +74,7 @@ describe('metrics', () => {
   test('count what happened: requests, commands, events, jobs, runs, sockets and bytes', async () => {
     // The run is over a moment after its task.
     await vi.waitFor(async () =>
-      expect((await metrics()).value('flightdeck_run_seconds_count', { job: 'execution' })).toBe(1),
+      expect((await metrics()).value('flightdeck_run_seconds_count', { kind: 'execution' })).toBe(1),
     )
     const read = await metrics()
     const posted = { method: 'POST', route: '/api/tasks', status: '2xx' }
@@ -82,8 +82,8 @@ describe('metrics', () => {
     expect(read.value('flightdeck_commands_total', { type: 'CreateTask', outcome: 'done' })).toBe(1)
     expect(read.value('flightdeck_events_appended_total', { type: 'TaskCreated' })).toBe(1)
     expect(read.value('flightdeck_executions_ended_total', { outcome: 'completed' })).toBe(1)
-    expect(read.value('flightdeck_jobs_queued_total', { job: 'execution' })).toBe(1)
-    expect(read.value('flightdeck_runs_active', { job: 'execution' })).toBe(0)
+    expect(read.value('flightdeck_jobs_queued_total', { kind: 'execution' })).toBe(1)
+    expect(read.value('flightdeck_runs_active', { kind: 'execution' })).toBe(0)
     expect(read.value('flightdeck_sockets_open')).toBe(1)
     expect(read.value('flightdeck_socket_rooms_open')).toBe(1)
     const counted = [
@@ -132,7 +132,7 @@ describe('metrics', () => {
     const behind = async () => {
       const read = await metrics()
       const lag = ['events', 'seconds'].map((unit) => read.value(`flightdeck_projection_lag_${unit}`))
-      return [...lag, read.value('flightdeck_jobs_pending', { job: 'execution' })]
+      return [...lag, read.value('flightdeck_jobs_pending', { kind: 'execution' })]
     }
     await vi.waitFor(async () => expect(await behind()).toEqual([0, 0, 0]))
   })

@@ -1,4 +1,7 @@
-/** Prometheus metrics from observations. Labels have few values, all of them ours: never an id, an address or a name that somebody chose. */
+/**
+ * Prometheus metrics from observations. Labels have few values, all of them ours: never an id, an address or a name that somebody chose. No label is
+ * named `job` or `instance`, because Prometheus sets these itself.
+ */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -55,13 +58,13 @@ function openInstruments(register: Registry) {
     conflicts: counter('append_conflicts', 'Appends that another one came before.'),
     projected: counter('events_projected', 'Events folded into the read models.'),
     projectSeconds: seconds('projection_batch', 'Batches folded into the read models.', stepBuckets),
-    queued: counter('jobs_queued', 'Jobs queued; one that is queued again counts again.', ['job']),
+    queued: counter('jobs_queued', 'Jobs queued; one that is queued again counts again.', ['kind']),
     deliveries: counter('job_deliveries', 'Jobs that were taken, by what became of them.', [
-      'job',
+      'kind',
       'outcome',
     ]),
-    runsActive: gauge('runs_active', 'Runs under way in this process.', ['job']),
-    runSeconds: seconds('run', 'Runs, from the claim to the end.', runBuckets, ['job']),
+    runsActive: gauge('runs_active', 'Runs under way in this process.', ['kind']),
+    runSeconds: seconds('run', 'Runs, from the claim to the end.', runBuckets, ['kind']),
     runsEnded: counter('executions_ended', 'Turns and commands that ended.', ['outcome']),
     sockets: gauge('sockets_open', 'Live connections.'),
     rooms: gauge('socket_rooms_open', 'Tasks that somebody watches.'),
@@ -165,14 +168,14 @@ function observe(instruments: Instruments, observation: Observation): void {
       if (observation.change === 'opened') return instruments.sockets.inc()
       return observation.change === 'closed' ? instruments.sockets.dec() : instruments.cutOff.inc()
     case 'queued':
-      return instruments.queued.inc({ job: observation.job })
+      return instruments.queued.inc({ kind: observation.job })
     case 'delivery':
-      return instruments.deliveries.inc({ job: observation.job, outcome: observation.outcome })
+      return instruments.deliveries.inc({ kind: observation.job, outcome: observation.outcome })
     case 'run_begun':
-      return instruments.runsActive.inc({ job: observation.job })
+      return instruments.runsActive.inc({ kind: observation.job })
     case 'run_ended':
-      instruments.runsActive.dec({ job: observation.job })
-      return instruments.runSeconds.observe({ job: observation.job }, secondsOf(observation))
+      instruments.runsActive.dec({ kind: observation.job })
+      return instruments.runSeconds.observe({ kind: observation.job }, secondsOf(observation))
     case 'projector':
       instruments.pulled.lag = observation.lag
       return
@@ -197,7 +200,7 @@ function pulledGauges(
 ) {
   const lagEvents = gauge('projection_lag_events', 'Events that are not projected yet, up to 1000.')
   const lagSeconds = gauge('projection_lag_seconds', 'Age of the oldest event that is not projected yet.')
-  const waiting = gauge('jobs_pending', 'Jobs that are queued or under way, in all processes.', ['job'])
+  const waiting = gauge('jobs_pending', 'Jobs that are queued or under way, in all processes.', ['kind'])
   return {
     lag: null as (() => Promise<Lag>) | null,
     pending: null as (() => Promise<ReadonlyMap<string, number>>) | null,
@@ -211,7 +214,7 @@ function pulledGauges(
         lagEvents.set(lag.events)
         lagSeconds.set(lag.seconds)
       }
-      for (const [job, count] of jobs ?? []) waiting.set({ job }, count)
+      for (const [kind, count] of jobs ?? []) waiting.set({ kind }, count)
     },
   }
 }

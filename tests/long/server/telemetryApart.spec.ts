@@ -101,7 +101,7 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     await eventually('all is done and projected', async () => {
       const [command, query] = await Promise.all([metricsOf('command'), metricsOf('query')])
       const lag = query.value('flightdeck_projection_lag_events')
-      return command.value('flightdeck_jobs_pending', { job: 'execution' }) === 0 && lag === 0
+      return command.value('flightdeck_jobs_pending', { kind: 'execution' }) === 0 && lag === 0
     })
     const posted = { method: 'POST', route: '/api/tasks', status: '2xx' }
     const [gateway, command, query, runner] = await Promise.all(
@@ -110,8 +110,8 @@ describe.skipIf('missing' in mongo)('services apart', () => {
     for (const read of [gateway, command])
       expect(read?.value('flightdeck_http_request_seconds_count', posted)).toBe(1)
     expect(command?.value('flightdeck_projection_lag_events')).toBeUndefined()
-    expect(query?.value('flightdeck_jobs_pending', { job: 'execution' })).toBeUndefined()
-    expect(runner?.value('flightdeck_run_seconds_count', { job: 'execution' })).toBe(1)
+    expect(query?.value('flightdeck_jobs_pending', { kind: 'execution' })).toBeUndefined()
+    expect(runner?.value('flightdeck_run_seconds_count', { kind: 'execution' })).toBe(1)
     expect(runner?.sum('flightdeck_model_tokens_total')).toBeGreaterThan(0)
     expect(gateway?.sum('flightdeck_model_tokens_total')).toBe(0)
     const all = await Promise.all(servicesApart.map(metricsOf))
