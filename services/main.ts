@@ -279,6 +279,8 @@ const readiness = new EventEmitter()
 export const ready: Promise<unknown> = once(readiness, 'ready')
 
 async function main(): Promise<void> {
+  // A server outlives its terminal; an operation whose lines nobody could read has failed.
+  process.stdout.on('error', () => (process.exitCode = 1))
   const { repos, help, data, withKey, words } = readArguments()
   if (help) {
     print(`${usage}${describeVariables()}`)

@@ -1,7 +1,11 @@
 /** What the program writes to its own log, and what it leaves out. */
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { expect, test } from 'vitest'
-import { logger } from './log.ts'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { logDestination, logger } from './log.ts'
 
 function logged(level: string, say: (log: ReturnType<typeof logger>) => void): readonly unknown[] {
   const lines: string[] = []
@@ -56,3 +60,25 @@ test('a fault that is its own cause is told and ends', () => {
   fault.cause = fault
   expect(logged('debug', (log) => log.error({ err: fault }, 'failed'))).toHaveLength(1)
 })
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a line that cannot be written ends nothing, and is written with the next one that can be',
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'flightdeck-log-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'log')
+    const out = logDestination('/dev/full')
+    await once(out, 'ready')
+    for (const code of ['EIO', 'ENOSPC'])
+      expect(() => out.emit('error', Object.assign(new Error(code), { code }))).not.toThrow()
+    const log = logger('info', {}, out)
+    log.info('first')
+    await once(out, 'error')
+    // As when the process exits.
+    out.flushSync()
+    out.reopen(file)
+    await once(out, 'ready')
+    log.info('second')
+    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/first.*\n.*second.*\n$/))
+  },
+)

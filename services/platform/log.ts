@@ -10,12 +10,24 @@ export type { Logger }
 export function logger(
   level: string,
   bindings: Readonly<Record<string, string>> = {},
-  destination: DestinationStream = pino.destination(2),
+  destination: DestinationStream = logDestination(2),
 ): Logger {
   return pino(
     { level, base: bindings, timestamp: pino.stdTimeFunctions.isoTime, serializers: { err: faultOf } },
     destination,
   )
+}
+
+/**
+ * Opens where log lines are written: a file, or a file descriptor. Lines that cannot be written are kept, up to 4 MB, and written with a later line.
+ */
+export function logDestination(dest: number | string) {
+  const out = pino.destination({ dest, maxLength: 4_000_000 })
+  const { flushSync } = out
+  // While nothing can be written, for example to a full disk, pino would try it again without end when the process exits.
+  out.on('error', () => (out.flushSync = () => undefined))
+  out.on('write', () => (out.flushSync = flushSync))
+  return out
 }
 
 /** The fields of a fault that are logged. Libraries attach requests, headers and bodies to their faults, which must not be logged. */
