@@ -49,6 +49,19 @@ test('a day opens for eight days after it, and never again', async () => {
   expect(await named('2026-02-28')).toEqual(['7'])
 })
 
+test('a clock that was ahead destroys no key of a day that has not come, and holds up no other', async () => {
+  await deliver('2026-01-01')
+  await at('2026-06-01T12:00:00Z')
+  await deliver('2026-01-12')
+  await at('2026-01-12T12:00:00Z')
+  expect(await named('2026-01-12')).toEqual(['7'])
+  await at('2026-01-21T00:00:01Z')
+  expect(await named('2026-01-12')).toEqual([null])
+  await at('9000-01-01T12:00:00Z')
+  await deliver('2026-01-22')
+  expect(await named('2026-01-22')).toEqual(['7'])
+})
+
 test('a log without deliveries has nothing to destroy', async () => {
   await at('2026-01-10T00:00:01Z')
   await deliver('2026-01-10')
