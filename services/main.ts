@@ -322,11 +322,15 @@ async function main(): Promise<void> {
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
   // No service runs while the engines are being opened, so the process can simply exit.
   const engines = await Promise.race([opening, asked])
-  if (!engines) process.exit(0)
+  if (!engines) process.exit(operation ? 1 : 0)
   if (operation) {
     try {
       const { sealsFile } = await import('#platform/seals/sealsFile.ts')
-      tell(await operation({ ...engines, sealsFile: sealsFile(config.seals.file), progress: printOver }))
+      const context = { ...engines, sealsFile: sealsFile(config.seals.file), progress: printOver }
+      const answer = await Promise.race([operation(context), asked])
+      // An aborted operation must not look like one that is done.
+      if (!answer) process.exit(1)
+      tell(answer)
     } finally {
       await engines.close()
     }

@@ -341,6 +341,11 @@ test('the stored log holds against its seals, and a log put back from before the
     stdout: expect.stringContaining('seal-1 @ 1000 was written outside'),
   })
   await writeFile(sealsFile(), seals)
+  // Asked to end as soon as it has begun to check.
+  const abort = encodeURIComponent("process.once('worker', () => process.kill(process.pid, 'SIGTERM'))")
+  const env = { PATH: process.env['PATH'] ?? '', NODE_OPTIONS: `--import=data:text/javascript,${abort}` }
+  expect(await runProduct(env, ['verify', '--data', dataDir])).toMatchObject({ code: 1, stdout: '' })
+  expect(await verify()).toMatchObject({ code: 0 })
   await scene.product.restart()
 })
 
