@@ -1,10 +1,10 @@
 /** Installs the packages of the lock file into node_modules, but only when they are not there. */
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { installEnvironment } from './environment.js'
 import { run } from './run.js'
-import { isStamped, stamped } from './stamps.js'
+import { isStamped, remember, stamped } from './stamps.js'
 
 const limit = 900_000
 /** After some faults npm prints its whole usage; the fault itself is in the first lines. */
@@ -41,7 +41,7 @@ export function packagesAreCurrent(root) {
     const installed = readFileSync(join(root, 'node_modules/.package-lock.json'), 'utf8')
     if (!isInstalled(JSON.parse(lock), JSON.parse(installed))) return false
     // Packages that were installed by hand are as good; with the stamp, the next start need not compare them.
-    writeFileSync(stamp, fingerprint(lock))
+    remember(stamp, fingerprint(lock))
     return true
   } catch {
     return false

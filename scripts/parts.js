@@ -1,7 +1,7 @@
 /** The two parts that are built, their sources, and whether the built parts are up to date. */
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fingerprint, glance, isStamped } from './stamps.js'
+import { fingerprint, glance, isStamped, remember } from './stamps.js'
 
 /** @typedef {'server' | 'web'} Part */
 
@@ -48,16 +48,4 @@ export function staleParts(root) {
   )
   if (now !== undefined && stale.length === 0) remember(seen, now)
   return stale
-}
-
-/**
- * @param {string} file
- * @param {string} seen
- */
-function remember(file, seen) {
-  try {
-    writeFileSync(file, seen)
-  } catch {
-    // The folder may belong to somebody else, or its disk may be full. The next start then only compares contents again.
-  }
 }

@@ -86,6 +86,19 @@ export function isStamped(stamp, fingerprint) {
 }
 
 /**
+ * Writes the stamp of a step that has nothing to do, if that is possible.
+ * @param {string} stamp path of the stamp
+ * @param {string} fingerprint
+ */
+export function remember(stamp, fingerprint) {
+  try {
+    writeFileSync(stamp, fingerprint)
+  } catch {
+    // The folder may belong to somebody else, or its disk may be full. The next start then only compares contents again.
+  }
+}
+
+/**
  * Removes the stamp, runs the step, and writes the stamp when the step has succeeded, so that half a step never counts as done.
  * @template T
  * @param {string} stamp path of the stamp

@@ -1,5 +1,5 @@
 /** When packages count as installed. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -49,6 +49,15 @@ test('what was installed is current, until the lock file changes', async () => {
   )
   expect(packagesAreCurrent(root)).toBe(false)
 }, 20_000)
+
+test('packages whose stamp cannot be written are current all the same', () => {
+  const { root } = project({})
+  // Not even root can write a file in the place of a folder.
+  mkdirSync(join(root, 'node_modules/.flightdeck-stamp'), { recursive: true })
+  expect(packagesAreCurrent(root)).toBe(false)
+  writeFileSync(join(root, 'node_modules/.package-lock.json'), JSON.stringify({ packages: {} }))
+  expect(packagesAreCurrent(root)).toBe(true)
+})
 
 test('an install that fails is told, and does not count as done', async () => {
   const { root, env } = project({ 'a-package-that-is-not-in-the-lock-file': '1.0.0' })
