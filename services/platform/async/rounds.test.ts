@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { rounds, repeat } from './rounds.ts'
 
 /** Rounds of work, each of which lasts until the test ends it. */
@@ -44,6 +44,17 @@ test('one that is asked for sooner begins sooner, also after a round that is und
   within(0)
   ends[0]?.()
   await expect.poll(() => ends.length).toBe(2)
+})
+
+test('a round that is due in more days than a timer can wait for begins then, and not at once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { within, ends } = controlled()
+  within(20_736_000_000)
+  await vi.advanceTimersByTimeAsync(20_735_999_000)
+  expect(ends).toHaveLength(0)
+  await vi.advanceTimersByTimeAsync(1_001)
+  expect(ends).toHaveLength(1)
 })
 
 test('once stopped, the round under way ends and no other begins', async () => {

@@ -30,6 +30,9 @@ export interface Rounds {
   stop(): Promise<void>
 }
 
+/** A timer of Node that is set to more fires at once. */
+const longestTimerMs = 2 ** 31 - 1
+
 /** Makes rounds of some work, which must not reject. */
 export function rounds(work: () => Promise<void>): Rounds {
   let timer: NodeJS.Timeout | undefined
@@ -40,8 +43,9 @@ export function rounds(work: () => Promise<void>): Rounds {
 
   function wait(): void {
     clearTimeout(timer)
-    if (!isStopped && dueAt < Number.POSITIVE_INFINITY)
-      timer = setTimeout(begin, Math.max(0, Math.ceil(dueAt - performance.now())))
+    if (isStopped || dueAt === Number.POSITIVE_INFINITY) return
+    const ms = Math.max(0, Math.ceil(dueAt - performance.now()))
+    timer = ms > longestTimerMs ? setTimeout(wait, longestTimerMs) : setTimeout(begin, ms)
   }
   function begin(): void {
     dueAt = Number.POSITIVE_INFINITY
