@@ -63,6 +63,30 @@ describe('the SQLite jobs', () => {
     await after.close()
   })
 
+  test('a clock that is set back, while the queue is open or closed, holds up no job', async () => {
+    let now = Date.parse('2025-01-01T12:00:00Z')
+    const open = () => openSqliteJobs({ file, clock: { now: () => new Date(now) }, onFault })
+    const before = open()
+    await before.put(job('a'))
+    await before.close()
+    now -= 3_600_000
+    const jobs = open()
+    const done: string[] = []
+    const begin = () =>
+      jobs.work('run', patient, async (delivery) => {
+        done.push(delivery.job.id)
+        await delivery.ack()
+      })
+    const worker = begin()
+    await vi.waitFor(() => expect(done).toEqual(['a']))
+    await worker.stop()
+    await jobs.put(job('b'))
+    now -= 3_600_000
+    begin()
+    await vi.waitFor(() => expect(done).toEqual(['a', 'b']))
+    await jobs.close()
+  })
+
   test('jobs start while others are still being put without a pause', async () => {
     const jobs = openSqliteJobs({ file, clock, onFault })
     const done: string[] = []

@@ -55,6 +55,8 @@ const formats = [
 const doneKeptMs = 7 * 24 * 3_600_000
 const sweepIntervalMs = 3_600_000
 const longestTimerMs = 60_000
+/** A clock that goes back by less is being adjusted, which delays a job by no more. */
+const setBackMs = 1_000
 const firstPauseMs = 200
 const longestPauseMs = 30_000
 
@@ -167,16 +169,27 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
   const { file, clock, onFault } = options
   // A power cut may lose the last commits. With a job, the marks that were stored after it are lost too, so its event becomes a job again.
   const db = openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true })
+  const setBack = db.prepare<[number]>(`UPDATE jobs SET due = due - ? WHERE state IN ('queued', 'leased')`)
+  let last = clock.now().getTime()
   const queue: Queue = {
     ...takingStatements(db),
     ...jobStatements(db),
     db,
     workers: new Set(),
     onFault,
-    now: () => clock.now().getTime(),
+    now: () => {
+      const at = clock.now().getTime()
+      // If the clock was set back, what is due already would wait until the clock has caught up.
+      if (at < last - setBackMs) setBack.run(last - at)
+      last = at
+      return at
+    },
     swept: 0,
   }
-  db.prepare<[number]>(`UPDATE jobs SET state = 'queued', due = ? WHERE state = 'leased'`).run(queue.now())
+  // Nothing stays due in the future: the clock may have been set back since.
+  db.prepare<[number]>(
+    `UPDATE jobs SET state = 'queued', due = min(due, ?) WHERE state IN ('queued', 'leased')`,
+  ).run(last)
 
   return {
     put: (job) => putJob(queue, job),
