@@ -1,6 +1,7 @@
-/** What the Dockerfile says, for machines without a container engine. */
+/** What the Dockerfile and docker-compose.yml say, read without a container engine. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseYaml } from '@redocly/openapi-core'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 
@@ -13,4 +14,18 @@ test('the images have the packages with which sharp decodes pictures, which are 
   const { packages } = Lock.parse(JSON.parse(textOf('package-lock.json')))
   expect(packages['node_modules/@img/sharp-linux-x64']?.optional).toBe(true)
   expect(textOf('Dockerfile')).not.toMatch(/npm ci.*(--omit[= ]optional|--no-optional)/)
+})
+
+test('the command service, which tries keys, and the runner reach models at the same addresses', () => {
+  const Compose = z.looseObject({
+    services: z.record(
+      z.string(),
+      z.looseObject({ environment: z.record(z.string(), z.unknown()).default({}) }),
+    ),
+  })
+  const { services } = Compose.parse(parseYaml(textOf('docker-compose.yml')))
+  const addresses = (service: string) =>
+    Object.entries(services[service]?.environment ?? {}).filter(([name]) => name.endsWith('_BASE_URL'))
+  expect(addresses('runner')).not.toEqual([])
+  expect(addresses('command')).toEqual(addresses('runner'))
 })

@@ -236,6 +236,13 @@ describe.skipIf(missing !== undefined)(
       expect(holders.map(([name]) => name)).toEqual(['runner'])
     })
 
+    test('tells each of ours where the model is, since keys are tried there too', async () => {
+      const address = 'https://models.example.com'
+      const { stdout } = await config({ ANTHROPIC_BASE_URL: address }, '--format', 'json')
+      const { services } = ComposeFile.parse(JSON.parse(stdout))
+      for (const name of ours) expect(services[name]?.environment['ANTHROPIC_BASE_URL']).toBe(address)
+    })
+
     test('gives the secret of the webhooks to the gateway alone, and only where there is one', async () => {
       const variable = 'GITHUB_WEBHOOK_SECRET_FILE'
       expect(file.services['gateway']?.environment[variable]).toBe('')
