@@ -115,7 +115,7 @@ export function requestsTo({
       const counted = `${holder} ${limitOf(url)}`
       const waitMs = Math.max(waitUntil(holder), waitUntil(counted)) - Date.now()
       if (waitMs > 0) return responseWhileWaiting(waitMs)
-      const response = await limitedFetch(url, init)
+      const response = await withRetryAfter(await limitedFetch(url, init))
       onSpent?.({ holder, method: init.method ?? 'GET', path: new URL(url).pathname })
       const allowance = allowanceIn(response.headers)
       if (allowance) left.set(holder, allowance)
@@ -208,6 +208,21 @@ function pauseIn(url: string, { status, headers }: Response): number | undefined
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined
   return retryAfterMs({ 'retry-after': after }) ?? defaultWaitMs
+}
+
+/**
+ * The response; for a refusal that names a secondary limit but no time to wait, with a `retry-after` of the minute that GitHub's documentation then
+ * asks for.
+ */
+async function withRetryAfter(response: Response): Promise<Response> {
+  const { status } = response
+  const headers = new Headers(response.headers)
+  const saysWhen = headers.has('retry-after') || headers.get('x-ratelimit-remaining') === '0'
+  if (status !== 403 || saysWhen) return response
+  const body = await response.text()
+  if (/secondary rate limit|abuse detection/i.test(body))
+    headers.set('retry-after', String(defaultWaitMs / 1_000))
+  return new Response(body, { status, headers })
 }
 
 const clientErrorStatuses = Array.from({ length: 100 }, (_, index) => 400 + index)

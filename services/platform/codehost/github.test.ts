@@ -1,0 +1,82 @@
+/** The adapter with answers that the local code host does not give. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { CodeHost } from '#platform/ports/codeHost.ts'
+import { githubCodeHost } from './github.ts'
+import { requestsTo } from './request.ts'
+
+interface Answer {
+  readonly status?: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** A code host that answers as `answer` says, and the lines of the requests that it got. */
+async function hostThat(answer: (line: string, body: string) => Answer) {
+  const asked: string[] = []
+  const reply = async (request: IncomingMessage, response: ServerResponse) => {
+    const line = `${request.method} ${request.url}`
+    asked.push(line)
+    const { status = 200, body, headers = {} } = answer(line, await text(request))
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+  }
+  const server = createServer((request, response) => void reply(request, response))
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  closing.push(
+    () =>
+      new Promise((closed) => {
+        server.close(() => closed())
+        server.closeAllConnections()
+      }),
+  )
+  const address = server.address()
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
+  const requests = requestsTo({ apiUrl: url, serverUrl: url, paced: false })
+  const codeHost = githubCodeHost({ serverUrl: url, requests, app: async () => undefined })
+  return { asked, codeHost }
+}
+
+describe('a secondary limit that names no time', () => {
+  const left = {
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': '4000',
+    'x-ratelimit-reset': '4000000000',
+  }
+  const calls: readonly (readonly [string, (codeHost: CodeHost) => Promise<unknown>])[] = [
+    ['REST', (codeHost) => codeHost.account('ghu_x')],
+    ['GraphQL', (codeHost) => codeHost.pullRequestStates('ghu_x', [{ nodeId: 'PR_1' }])],
+  ]
+  const words = [
+    'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+    'You have triggered an abuse detection mechanism. Please retry your request again later.',
+  ]
+
+  test.each(calls.flatMap(([api, call]) => words.map((message) => ({ api, message, call }))))(
+    'asks the holder to wait for a minute, by $api: $message',
+    async ({ message, call }) => {
+      const { asked, codeHost } = await hostThat(() => ({ status: 403, body: { message }, headers: left }))
+      await expect(call(codeHost)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs: 60_000 })
+      await expect(call(codeHost)).rejects.toMatchObject({ kind: 'rate_limited' })
+      expect(asked).toHaveLength(1)
+      expect(codeHost.allowance('ghu_x')).toMatchObject({ remaining: 0 })
+    },
+  )
+
+  test('is told from a refusal that lasts', async () => {
+    const body = { message: 'Must have admin rights to Repository.' }
+    const { asked, codeHost } = await hostThat(() => ({ status: 403, body, headers: left }))
+    const refused = {
+      kind: 'forbidden',
+      message: 'GitHub does not allow this: Must have admin rights to Repository.',
+    }
+    await expect(codeHost.account('ghu_x')).rejects.toMatchObject(refused)
+    await expect(codeHost.account('ghu_x')).rejects.toMatchObject(refused)
+    expect(asked).toHaveLength(2)
+  })
+})
