@@ -355,6 +355,11 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         expect(opened.htmlUrl).toMatch(/\/ada\/engine\/pull\/1$/)
         expect(await host.findPullRequest(token, at, request)).toEqual(opened)
         expect(await host.findPullRequest(token, at, { head: 'feature', base: 'other' })).toBeUndefined()
+        const { number } = opened
+        expect(await host.findPullRequest(token, at, { head: 'feature', base: 'other', number })).toEqual(
+          opened,
+        )
+        expect(await host.findPullRequest(token, at, { head: 'main', base: 'other', number })).toBeUndefined()
         expect(await host.findPullRequest(token, at, { head: 'main', base: 'main' })).toBeUndefined()
       })
 

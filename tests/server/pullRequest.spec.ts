@@ -20,6 +20,7 @@ const bash = (command: string) => ({ name: 'Bash', input: { command, description
 let scene: Scene
 let taskId = ''
 let branch = ''
+let token = ''
 beforeAll(async () => {
   scene = await openScene(
     [
@@ -88,6 +89,13 @@ const linesIn = async (commit: string): Promise<readonly string[]> => {
     return `${path} ${conversations.flatMap(({ ranges }) => ranges).length}`
   })
 }
+/** Changes the pull request at the code host. */
+const change = (fields: object) =>
+  fetch(`${scene.product.codeHostUrl}/api/v3/repos/ada/engine/pulls/1`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  })
 /** Pushes a change to the task's branch from elsewhere. */
 const pushes = (files: Readonly<Record<string, string>>): Promise<void> =>
   pushElsewhere({ dataDir: scene.product.dataDir, clone: `${scene.repository}-elsewhere`, branch }, files)
@@ -192,10 +200,28 @@ describe('a pull request', () => {
     expect(await gitDone(bare, ['show', `${branch}:seen.txt`])).toBe('theirs')
   })
 
+  test('whose base was changed at the code host is updated all the same', async () => {
+    const { ada, product } = scene
+    const { user } = await ada.ask(getMe)
+    await product.terminate()
+    token = await codeHostToken(product.dataDir, user.id)
+    await product.restart()
+    await gitDone(await bareRepository(product.dataDir), ['branch', 'release', 'main'])
+    expect((await change({ base: 'release' })).status).toBe(200)
+    const { head } = await pullRequest()
+    await says('And in German', 4)
+    await expect.poll(async () => (await pullRequest()).head).not.toEqual(head)
+    await expect.poll(async () => (await saidBySystem()).at(-1)).toMatch(/^Pull request #1 updated/)
+    expect(await ada.ask(getPullRequest, { params: params() })).toMatchObject({
+      pr: { number: 1 },
+      autoUpdate: true,
+    })
+  })
+
   test('that is at odds with what others pushed is left as it is, and the chat names the files', async () => {
     await pushes({ 'src/greet.js': 'theirs\n' })
     const { head } = await pullRequest()
-    await says('Once more', 4)
+    await says('Once more', 5)
     await expect
       .poll(async () => (await saidBySystem()).at(-1))
       .toMatch(/^The pull request was not updated: .* at odds with this task's work in src\/greet\.js\./)
@@ -205,18 +231,9 @@ describe('a pull request', () => {
   })
 
   test('that was closed is updated no more, and the chat says so', async () => {
-    const { ada, product } = scene
-    const { user } = await ada.ask(getMe)
-    await product.terminate()
-    const token = await codeHostToken(product.dataDir, user.id)
-    await product.restart()
-    const closed = await fetch(`${product.codeHostUrl}/api/v3/repos/ada/engine/pulls/1`, {
-      method: 'PATCH',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ state: 'closed' }),
-    })
-    expect(closed.status).toBe(200)
-    await says('And in German', 5)
+    const { ada } = scene
+    expect((await change({ state: 'closed' })).status).toBe(200)
+    await says('And in German', 6)
     await expect.poll(async () => (await saidBySystem()).at(-1)).toMatch(/^Pull request #1 is no longer open/)
     expect(await ada.ask(getPullRequest, { params: params() })).toMatchObject({ autoUpdate: false })
   })

@@ -80,3 +80,51 @@ describe('a secondary limit that names no time', () => {
     expect(asked).toHaveLength(2)
   })
 })
+
+describe('the pull request of a branch', () => {
+  const at = { owner: 'ada', name: 'engine' }
+  const wanted = { head: 'work', base: 'main' }
+  const pull = (
+    number: number,
+    fields: { head?: string; base?: string; state?: string; repo?: { id: number } | null } = {},
+  ) => {
+    const { head = 'work', base = 'main', state = 'open', repo = { id: 7 } } = fields
+    const html_url = `https://code.example/pull/${number}`
+    return { number, html_url, state, head: { ref: head, repo }, base: { ref: base, repo: { id: 7 } } }
+  }
+  const hostWith = (listed: readonly unknown[], known?: unknown) =>
+    hostThat((line) => {
+      if (line.includes('/pulls?')) return { body: listed }
+      return known === undefined ? { status: 404, body: { message: 'Not Found' } } : { body: known }
+    })
+
+  test('is the one that matches, whatever else the host lists before it', async () => {
+    const others = [
+      pull(1, { head: 'other' }),
+      pull(2, { base: 'other' }),
+      pull(3, { repo: { id: 8 } }),
+      pull(4, { repo: null }),
+      pull(5, { state: 'closed' }),
+    ]
+    const { codeHost } = await hostWith([...others, pull(6)])
+    expect(await codeHost.findPullRequest('ghu_x', at, wanted)).toMatchObject({ number: 6 })
+    const { codeHost: without } = await hostWith(others)
+    expect(await without.findPullRequest('ghu_x', at, wanted)).toBeUndefined()
+  })
+
+  test('is the one with the known number, although its base has changed', async () => {
+    const { asked, codeHost } = await hostWith([], pull(9, { base: 'renamed' }))
+    expect(await codeHost.findPullRequest('ghu_x', at, { ...wanted, number: 9 })).toMatchObject({ number: 9 })
+    expect(asked.at(-1)).toBe('GET /repos/ada/engine/pulls/9')
+  })
+
+  test.each([
+    ['is closed', pull(9, { state: 'closed' })],
+    ['is from another branch', pull(9, { head: 'other' })],
+    ['is from a fork', pull(9, { repo: { id: 8 } })],
+    ['is not shown', undefined],
+  ])('is not the one with the known number if that %s', async (_, known) => {
+    const { codeHost } = await hostWith([], known)
+    expect(await codeHost.findPullRequest('ghu_x', at, { ...wanted, number: 9 })).toBeUndefined()
+  })
+})

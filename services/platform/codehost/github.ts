@@ -278,11 +278,19 @@ function pullRequestCalls(
   const { octokit, on, serverUrl } = host
   const readPullRequests = pullRequestReader()
   return {
-    findPullRequest: async (accessToken, repository, { head, base }) => {
+    findPullRequest: async (accessToken, repository, { head, base, number }) => {
       const { rest, at } = on(accessToken, repository)
-      const query = { ...at, head: `${at.owner}:${head}`, base, state: 'open' as const, per_page: 1 }
-      const found = await ask(z.array(PullRequest), () => rest.pulls.list(query))
-      return found[0] && pullRequestFrom(found[0], serverUrl)
+      const query = { ...at, head: `${at.owner}:${head}`, base, state: 'open' as const }
+      const isFromHead = (one: PullRequest) =>
+        one.state === 'open' && one.head.ref === head && one.head.repo?.id === one.base.repo.id
+      const listed = await ask(z.array(PullRequest), () => rest.pulls.list(query))
+      const found = listed.find((one) => isFromHead(one) && one.base.ref === base)
+      if (found || number === undefined) return found && pullRequestFrom(found, serverUrl)
+      // The list lacks a pull request whose base, or whose repository's owner, has changed.
+      const known = await ask(PullRequest, () => rest.pulls.get({ ...at, pull_number: number })).catch(
+        ifHidden(undefined),
+      )
+      return known && isFromHead(known) ? pullRequestFrom(known, serverUrl) : undefined
     },
     isInOpenPullRequest: async (accessToken, repository, branch) => {
       const { rest, at } = on(accessToken, repository)

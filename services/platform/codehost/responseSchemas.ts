@@ -45,6 +45,9 @@ export const PullRequest = z.object({
   state: z.enum(['open', 'closed']),
   merged_at: z.string().nullish(),
   body: z.string().nullish(),
+  /** `repo` is missing once the fork that has the branch was deleted. */
+  head: z.object({ ref: z.string(), repo: z.object({ id: z.number() }).nullish() }),
+  base: z.object({ ref: z.string(), repo: z.object({ id: z.number() }) }),
 })
 
 /** Tokens, or the reason for getting none. GitHub answers with status 200 in both cases. */

@@ -192,11 +192,11 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     accessToken: string,
     repository: RepositoryName,
   ): Promise<{ readonly url: string; readonly authorization: string }>
-  /** The open pull request from `head` to `base`, if there is one. */
+  /** The open pull request from `head` to `base`, or else the one with this number if it is open and from `head`, whatever its base is now. */
   findPullRequest(
     accessToken: string,
     repository: RepositoryName,
-    request: { head: string; base: string },
+    request: { head: string; base: string; number?: number | undefined },
   ): Promise<HostPullRequest | undefined>
   /** Whether the branch is the head or the base of an open pull request. */
   isInOpenPullRequest(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>

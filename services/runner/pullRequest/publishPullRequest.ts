@@ -36,7 +36,10 @@ export async function publishPullRequest(
   if (ready.kind === 'failed') return ready
   const { workspace, repository, access } = ready
   const branches = { head: workspace.branch, base: workspace.baseBranch }
-  const existing = await deps.codeHost.findPullRequest(access.accessToken, repository, branches)
+  const { pullRequest } = publication.state
+  const number = pullRequest && endOf(pullRequest) === null ? pullRequest.number : undefined
+  const wanted = { ...branches, number }
+  const existing = await deps.codeHost.findPullRequest(access.accessToken, repository, wanted)
   if (!existing) {
     const over = await endedAtHost(deps, publication, ready)
     if (over !== null) return over
@@ -118,7 +121,7 @@ function openOnce(
 /**
  * Called when the host has no open pull request from the task's branch. Records the state that the earlier pull request now has at the host. Returns
  * `null` if a new one may be opened. Otherwise returns the outcome: a person's update fails because the pull request has ended, and an automatic
- * update never opens another.
+ * update never opens another. Throws CodeHostFault when the state cannot be read.
  */
 async function endedAtHost(
   { codeHost, commands }: Pick<PublishingDeps, 'codeHost' | 'commands'>,
@@ -129,7 +132,7 @@ async function endedAtHost(
   const isUpdate = pullRequest !== null && endOf(pullRequest) === null
   if (isUpdate) {
     const references = [{ repository, number: pullRequest.number }]
-    const [reading] = await codeHost.pullRequestStates(access.accessToken, references).catch(() => [])
+    const [reading] = await codeHost.pullRequestStates(access.accessToken, references)
     if (reading?.kind === 'read') {
       const command = { type: 'ObservePullRequest', observed: reading.pullRequest } as const
       const observed = await commands.execute(decider, taskStream(task.id), command, {
@@ -138,7 +141,11 @@ async function endedAtHost(
       })
       const now = observed.state.kind === 'task' ? observed.state.pullRequest : null
       const over = now && endOf(now)
-      if (over && !automatic) return { kind: 'failed', code: over.code, reason: over.sentence }
+      if (!over) {
+        const reason = `GitHub says that pull request #${pullRequest.number} is open, and does not list it for this branch. Try again in a moment.`
+        return { kind: 'failed', code: 'code_host_refused', reason }
+      }
+      if (!automatic) return { kind: 'failed', code: over.code, reason: over.sentence }
     }
   }
   if (!automatic || pullRequest === null) return null

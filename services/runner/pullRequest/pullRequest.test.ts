@@ -5,6 +5,7 @@ import { PullRequestOpened, PullRequestRequested, type TaskEvent } from '#domain
 import { task as decider } from '#domain/task/task.ts'
 import { UserRegistered } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
@@ -69,20 +70,69 @@ test('that a person cancels settles its request as failed', async () => {
   expect(await openRequest()).toBeNull()
 })
 
-test('that is stopped after the code host has answered settles its request', async () => {
-  const stop = stopping()
-  const deps = {
+/** What the job needs, with these calls of the code host. */
+const depsWith = (codeHost: object, workspaces?: object) =>
+  ({
     ...engines,
     locks: openLocks(),
-    workspaces: { removingLeftovers: async () => ({ kind: 'ready', workspace: {}, access: {} }) },
-    codeHost: {
-      findPullRequest: async () => undefined,
-      async pullRequestStates() {
-        stop.stop('stopping')
-        return []
-      },
+    workspaces: workspaces ?? {
+      removingLeftovers: async () => ({ kind: 'ready', workspace: {}, access: {} }),
     },
-  } as unknown as PublishingDeps
+    codeHost,
+  }) as unknown as PublishingDeps
+
+/** The types of the events that the job has recorded, and the reason of a failure. */
+async function recorded(): Promise<readonly unknown[]> {
+  const events = await engines.log.read(stream, history.length, 100)
+  return events.map((event) =>
+    event.type === 'PullRequestFailed' ? [event.data.code, event.content?.reason] : event.type,
+  )
+}
+
+test('that is stopped after the code host has answered settles its request', async () => {
+  const stop = stopping()
+  const deps = depsWith({
+    findPullRequest: async () => undefined,
+    async pullRequestStates() {
+      stop.stop('stopping')
+      return []
+    },
+  })
   await makePullRequest(deps, job, stop)
   expect(await openRequest()).toBeNull()
+})
+
+test('that finds no open pull request calls the known one closed only after a reading that says so', async () => {
+  const asked: unknown[] = []
+  const deps = depsWith({
+    findPullRequest: async (_token: unknown, _at: unknown, request: unknown) => void asked.push(request),
+    pullRequestStates: async () => Promise.reject(new CodeHostFault('unavailable', 'Away.')),
+  })
+  await makePullRequest(deps, job, stopping())
+  expect(asked).toMatchObject([{ number: 7 }])
+  expect(await recorded()).toEqual([['code_host_unavailable', 'Away.'], 'MessagePosted'])
+})
+
+test('that finds no open pull request opens no second one while the host says that the known one is open', async () => {
+  const pullRequest = {
+    number: 7,
+    nodeId: 'PR_7',
+    repositoryId: '1',
+    state: 'open',
+    draft: false,
+    headCommit: 'c'.repeat(40),
+    updatedAt: '2026-01-31T12:00:00Z',
+    mergedAt: null,
+    mergedBy: null,
+  }
+  const deps = depsWith({
+    findPullRequest: async () => undefined,
+    pullRequestStates: async () => [{ kind: 'read', pullRequest }],
+  })
+  await makePullRequest(deps, job, stopping())
+  expect(await recorded()).toEqual([
+    'PullRequestObserved',
+    ['code_host_refused', expect.stringContaining('#7 is open')],
+    'MessagePosted',
+  ])
 })
