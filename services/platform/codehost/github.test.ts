@@ -128,3 +128,61 @@ describe('the pull request of a branch', () => {
     expect(await codeHost.findPullRequest('ghu_x', at, { ...wanted, number: 9 })).toBeUndefined()
   })
 })
+
+describe('an answer that lacks a pull request', () => {
+  const pull = (number: number) => ({
+    id: `PR_${number}`,
+    number,
+    state: 'OPEN',
+    isDraft: false,
+    isCrossRepository: false,
+    updatedAt: '2026-01-31T12:00:00Z',
+    mergedAt: null,
+    headRefOid: 'c'.repeat(40),
+    mergedBy: null,
+    repository: { databaseId: 7, nameWithOwner: 'ada/engine' },
+  })
+  const keys = [{ nodeId: 'PR_1' }, { nodeId: 'PR_2' }]
+  const exceeded = { type: 'RESOURCE_LIMITS_EXCEEDED', message: 'Resource limits for this query exceeded.' }
+
+  test.each([
+    ['for the pull request', { ...exceeded, path: ['nodes', 1] }],
+    ['for a part of it', { ...exceeded, path: ['nodes', 1, 'commits'] }],
+    ['for the whole query', exceeded],
+  ])('because a limit is exceeded %s is asked for less', async (_, error) => {
+    const { asked, codeHost } = await hostThat((_line, body) =>
+      body.includes('statusCheckRollup')
+        ? { body: { data: { nodes: [pull(1), null] }, errors: [error] } }
+        : { body: { data: { nodes: [pull(1), pull(2)] } } },
+    )
+    expect(await codeHost.pullRequestStates('ghu_x', keys)).toMatchObject([
+      { kind: 'read', pullRequest: { nodeId: 'PR_1' } },
+      { kind: 'read', pullRequest: { nodeId: 'PR_2' } },
+    ])
+    expect(asked).toHaveLength(2)
+  })
+
+  test('because a limit is exceeded by the smallest question is a refusal, and hides nothing', async () => {
+    const { asked, codeHost } = await hostThat(() => ({
+      body: { data: { nodes: [pull(1), null] }, errors: [exceeded] },
+    }))
+    await expect(codeHost.pullRequestStates('ghu_x', keys)).rejects.toMatchObject({
+      kind: 'invalid',
+      message: exceeded.message,
+    })
+    expect(asked).toHaveLength(3)
+  })
+
+  test.each([
+    ['NOT_FOUND', 'not_found'],
+    ['FORBIDDEN', 'forbidden'],
+  ])('because of %s hides it alone', async (type, code) => {
+    const errors = [{ type, message: 'x', path: ['nodes', 1] }]
+    const { asked, codeHost } = await hostThat(() => ({ body: { data: { nodes: [pull(1), null] }, errors } }))
+    expect(await codeHost.pullRequestStates('ghu_x', keys)).toMatchObject([
+      { kind: 'read' },
+      { kind: 'hidden', code },
+    ])
+    expect(asked).toHaveLength(1)
+  })
+})

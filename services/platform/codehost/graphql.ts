@@ -205,7 +205,10 @@ function readingAt(
       repository: nameFrom(found.repository.nameWithOwner),
     }
   }
-  const error = errors.find((one) => startsWith(one.path ?? [], path))
+  const isInvalid = (one: GraphqlError) => kindOf(one) === 'invalid'
+  // Without an error of its own, an empty part is missing because of one that concerns the whole answer, such as an exceeded resource limit.
+  const error = errors.find((one) => startsWith(one.path ?? [], path)) ?? errors.find(isInvalid)
+  if (error && isInvalid(error)) throw new CodeHostFault('invalid', error.message || sentences.invalid)
   return { kind: 'hidden', code: error && kindOf(error) === 'forbidden' ? 'forbidden' : 'not_found' }
 }
 
