@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import { CodeHostFault, type HostTokens } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { openTestEngines, somebody, type TestEngines } from '../../../tests/server/engines.ts'
 import { hostAccess, type HostAccess } from './hostAccess.ts'
@@ -50,10 +51,10 @@ function holdRenewals(): () => void {
 }
 
 /** Opens the tokens as one more process on the same engines. */
-function openProcess(vault = engines.vault): HostAccess {
+function openProcess(vault = engines.vault, clock = engines.clock): HostAccess {
   return hostAccess({
-    ...engines,
     vault,
+    clock,
     leases,
     codeHost: {
       async refresh(refreshToken) {
@@ -103,6 +104,59 @@ describe('access that has run out', () => {
     release()
     expect(await asked).toBe('access 9')
     expect(await one.tokenOf(userId)).toBe('access 9')
+  })
+
+  /** A vault whose call fails this many times, once the code host has renewed tokens. */
+  const failingVault = (call: 'getSecret' | 'putSecret', times: number) => {
+    const { vault } = engines
+    let left = times
+    const failing = (called: typeof call) => {
+      if (called !== call || used.length === 0 || left === 0) return
+      left -= 1
+      throw new EngineUnavailable('the vault')
+    }
+    return {
+      ...vault,
+      getSecret: async (...which: Parameters<typeof vault.getSecret>) => {
+        failing('getSecret')
+        return vault.getSecret(...which)
+      },
+      putSecret: async (...what: Parameters<typeof vault.putSecret>) => {
+        failing('putSecret')
+        return vault.putSecret(...what)
+      },
+    }
+  }
+
+  test.each([
+    ['getSecret', 1],
+    ['putSecret', 2],
+  ] as const)('that was renewed while %s failed is stored later', async (call, times) => {
+    const one = openProcess(failingVault(call, times))
+    await one.keep(userId, tokens(1, past))
+    for (let fault = 0; fault < times; fault += 1)
+      await expect(one.tokenOf(userId)).rejects.toThrow(EngineUnavailable)
+    expect(await one.tokenOf(userId)).toBe('access 2')
+    expect(used).toEqual(['refresh 1'])
+    expect(await openProcess().tokenOf(userId)).toBe('access 2')
+  })
+
+  test('that was not stored and has run out too is renewed with its own refresh token', async () => {
+    let now = Date.parse('2026-01-01T00:00:00Z')
+    const one = openProcess(failingVault('putSecret', 1), { now: () => new Date(now) })
+    await one.keep(userId, tokens(1, past))
+    await expect(one.tokenOf(userId)).rejects.toThrow(EngineUnavailable)
+    now = Date.parse('2200-01-01T00:00:00Z')
+    expect(await one.tokenOf(userId)).toBe('access 3')
+    expect(used).toEqual(['refresh 1', 'refresh 2'])
+  })
+
+  test('that was not stored is what is ended at the host', async () => {
+    const one = openProcess(failingVault('putSecret', 1))
+    await one.keep(userId, tokens(1, past))
+    await expect(one.tokenOf(userId)).rejects.toThrow(EngineUnavailable)
+    await one.end(userId)
+    expect(revoked).toEqual(['access 2'])
   })
 
   test.each(['rate_limited', 'forbidden', 'invalid', 'unauthorized', 'unavailable'] as const)(

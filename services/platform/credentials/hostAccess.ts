@@ -1,4 +1,5 @@
 /** People's tokens for the code host: stored in the vault, and refreshed before they expire. */
+import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, HostTokens, type CodeHost } from '#platform/ports/codeHost.ts'
@@ -25,12 +26,19 @@ export interface HostAccess {
 
 const secretName = 'code-host'
 const marginMs = 60_000
+/** The most people whose renewed tokens are remembered while the vault does not store them. */
+const maxUnstored = 1_000
 /** The code host's error for a refresh token that was used, has expired or was revoked. Only this error ends a grant. */
 const usedUp = 'bad_refresh_token'
 
 const scope = (userId: string): string => `user:${userId}`
 const tokensIn = (secret: string | undefined): HostTokens | undefined =>
   secret === undefined ? undefined : HostTokens.parse(JSON.parse(secret))
+
+const isRefusal = (fault: unknown): boolean =>
+  fault instanceof CodeHostFault
+    ? fault.kind === 'unauthorized'
+    : fault instanceof Fault && fault.code === 'github_not_connected'
 
 export function hostAccess(engines: {
   vault: Vault
@@ -40,6 +48,8 @@ export function hostAccess(engines: {
 }): HostAccess {
   const { vault, codeHost, clock, leases } = engines
   const refreshing = new Map<string, Promise<string>>()
+  /** Renewed tokens that are not stored yet, by the stored refresh token that was used for them: it never works again. */
+  const unstored = new LRUCache<string, HostTokens>({ max: maxUnstored })
   const keep = (userId: string, tokens: HostTokens) =>
     vault.putSecret(scope(userId), secretName, JSON.stringify(tokens))
 
@@ -61,11 +71,14 @@ export function hostAccess(engines: {
     if (tokens && holds(tokens)) return tokens.accessToken
     if (!tokens || tokens.refreshToken === null) throw new Fault('github_not_connected')
     try {
-      const fresh = await codeHost.refresh(tokens.refreshToken)
+      const last = unstored.get(tokens.refreshToken) ?? tokens
+      const fresh = holds(last) ? last : await codeHost.refresh(last.refreshToken ?? tokens.refreshToken)
+      unstored.set(tokens.refreshToken, fresh)
       // A sign-in does not wait for the lease, so the stored tokens may be newer.
       const now = await kept(userId)
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       await keep(userId, fresh)
+      unstored.delete(tokens.refreshToken)
       return fresh.accessToken
     } catch (fault) {
       if (!(fault instanceof CodeHostFault && fault.hostCode === usedUp)) throw fault
@@ -85,11 +98,6 @@ export function hostAccess(engines: {
     return running.finally(() => refreshing.delete(userId))
   }
 
-  const isRefusal = (fault: unknown): boolean =>
-    fault instanceof CodeHostFault
-      ? fault.kind === 'unauthorized'
-      : fault instanceof Fault && fault.code === 'github_not_connected'
-
   return {
     keep,
     tokenOf,
@@ -103,7 +111,7 @@ export function hostAccess(engines: {
           const tokens = tokensIn(secret)
           if (!tokens) return
           // If revoking fails, the tokens stay here, so that it can be retried.
-          await codeHost.revoke(tokens.accessToken)
+          await codeHost.revoke((unstored.get(tokens.refreshToken ?? '') ?? tokens).accessToken)
           await vault.removeSecret(scope(userId), secretName, secret)
         }
       })
