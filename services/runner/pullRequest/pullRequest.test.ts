@@ -6,6 +6,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { UserRegistered } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
@@ -135,4 +136,37 @@ test('that finds no open pull request opens no second one while the host says th
     ['code_host_refused', expect.stringContaining('#7 is open')],
     'MessagePosted',
   ])
+})
+
+test('that an engine fails in is left to the next delivery, which settles its request', async () => {
+  let isAway = true
+  const deps = depsWith(
+    { findPullRequest: async () => undefined, pullRequestStates: async () => [] },
+    {
+      async removingLeftovers() {
+        if (isAway) throw new EngineUnavailable('the vault')
+        return { kind: 'ready', workspace: {}, access: {} }
+      },
+    },
+  )
+  await expect(makePullRequest(deps, job, stopping())).rejects.toThrow(EngineUnavailable)
+  expect(await openRequest()).toBe(job.requestId)
+  expect(await recorded()).toEqual([])
+  isAway = false
+  await makePullRequest(deps, job, stopping())
+  expect(await openRequest()).toBeNull()
+})
+
+test('that cannot read the task while it waits for the workspace is left to the next delivery', async () => {
+  const { commands } = engines
+  let loads = 0
+  const load: typeof commands.load = (decider, stream) => {
+    loads += 1
+    return loads === 1
+      ? commands.load(decider, stream)
+      : Promise.reject(new EngineUnavailable('the event store'))
+  }
+  const deps = { ...depsWith({}), commands: { ...commands, load } }
+  await expect(makePullRequest(deps, job, stopping())).rejects.toThrow(EngineUnavailable)
+  expect(await openRequest()).toBe(job.requestId)
 })

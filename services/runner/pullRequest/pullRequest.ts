@@ -11,6 +11,7 @@ import { usersView } from '#domain/views/users.ts'
 import { faultOfHost } from '#platform/http/faultResponses.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Stopping } from '../execution/control.ts'
 import { Evicted } from '../execution/failure.ts'
@@ -20,8 +21,8 @@ import { publishPullRequest } from './publishPullRequest.ts'
 const actor = { kind: 'system', service: 'runner' } as const
 
 /**
- * Makes a requested pull request and records its outcome. Throws `Evicted` if it failed after this runner lost the job or began to stop: the next
- * delivery makes the pull request.
+ * Makes a requested pull request and records its outcome. Throws `Evicted` if it failed after this runner lost the job or began to stop, and
+ * `EngineUnavailable`: the next delivery makes the pull request, and finds what this one has pushed or opened.
  */
 export async function makePullRequest(
   deps: PublishingDeps,
@@ -174,7 +175,9 @@ async function requestedOf(
   }
 }
 
+/** The outcome of a job that threw. Throws `EngineUnavailable` again, because it says nothing about the pull request. */
 function outcomeOfFault(logger: Logger, fault: unknown): PullRequestOutcome {
+  if (fault instanceof EngineUnavailable) throw fault
   if (fault instanceof Fault) return { kind: 'failed', code: fault.code, reason: fault.message }
   if (fault instanceof CodeHostFault) {
     return { kind: 'failed', code: faultOfHost(fault).code, reason: fault.message }
