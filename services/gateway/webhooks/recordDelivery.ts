@@ -9,6 +9,7 @@ import {
 import { deliveryStream } from '#domain/kernel/streams.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import type { Commands } from '#platform/commands/execute.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { z } from 'zod'
 
@@ -138,22 +139,25 @@ async function append(
   const earlier = await earlierDays(deps, past, now)
   const fresh = deliveries.filter(({ data }) => !earlier.some(({ guids }) => guids.has(data.guid)))
   if (fresh.length === 0) return
-  await deps.commands.execute(
-    receivedDeliveries,
-    streamOf(now),
-    { type: 'RecordDeliveries', deliveries: fresh },
-    bySystem('webhooks'),
-  )
+  const command = { type: 'RecordDeliveries', deliveries: fresh } as const
+  const recordIn = (stream: string) =>
+    deps.commands.execute(receivedDeliveries, stream, command, bySystem('webhooks'))
+  await recordIn(streamOf(now)).catch((fault: unknown) => {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    // Nothing can follow an unreadable event, so the deliveries of this day are recorded in advance in the stream of the next.
+    return recordIn(streamOf(now + dayMs))
+  })
 }
 
-/** Returns a function that says whether a GUID is in the log of today or of the remembered days before. */
+/** Returns a function that says whether a GUID is in the log of today or of the remembered days before, or in that of the next day. */
 export async function recordedGuids(deps: RecordingDeps): Promise<(guid: string) => boolean> {
   const now = deps.clock.now().getTime()
-  const [today, earlier] = await Promise.all([
-    deps.commands.load(receivedDeliveries, streamOf(now)),
+  const [next, today, earlier] = await Promise.all([
+    recordedIn(deps, streamOf(now + dayMs)),
+    recordedIn(deps, streamOf(now)),
     earlierDays(deps, new Map(), now),
   ])
-  const days = [today.state, ...earlier]
+  const days = [next, today, ...earlier]
   return (guid) => days.some(({ guids }) => guids.has(guid))
 }
 
@@ -169,11 +173,21 @@ function earlierDays(
     streams.map(async (stream, index) => {
       const known = index === 0 ? undefined : past.get(stream)
       if (known) return known
-      const { state } = await deps.commands.load(receivedDeliveries, stream)
+      const state = await recordedIn(deps, stream)
       past.set(stream, state)
       return state
     }),
   )
+}
+
+/** The deliveries of a day. An unreadable day counts as empty: at most, some of its deliveries are recorded again. */
+async function recordedIn({ commands }: RecordingDeps, stream: string): Promise<ReceivedDeliveries> {
+  try {
+    return (await commands.load(receivedDeliveries, stream)).state
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    return receivedDeliveries.initial
+  }
 }
 
 const streamOf = (at: number): string => deliveryStream(new Date(at).toISOString().slice(0, 10))
