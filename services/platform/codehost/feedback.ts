@@ -17,7 +17,7 @@ import type {
 } from '#platform/ports/codeHostFeedback.ts'
 import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
 import { endOfStream } from './jobLog.ts'
-import { lastPages } from './pagedLists.ts'
+import { lastPages, pages } from './pagedLists.ts'
 import { ask, faultOf, ifHidden, sentences, type TokenCalls } from './request.ts'
 
 /** An account, in the form that all answers in this file use. */
@@ -70,7 +70,6 @@ const CheckRun = z.object({
   output: z.object({ title: z.string().nullish(), summary: z.string().nullish() }).nullish(),
   app: z.object({ slug: z.string().nullish() }).nullish(),
 })
-const CheckRuns = z.object({ check_runs: z.array(CheckRun) })
 const Status = z.object({
   context: z.string(),
   state: z.string(),
@@ -78,7 +77,6 @@ const Status = z.object({
   target_url: z.string().nullish(),
   updated_at: z.iso.datetime({ offset: true }).nullish(),
 })
-const Statuses = z.object({ statuses: z.array(Status) })
 const Annotation = z.object({
   path: z.string().default(''),
   start_line: z.int().nullish(),
@@ -160,16 +158,18 @@ function checkCalls({
   return {
     failedChecks: async (accessToken, repository, ref) => {
       const { rest, at } = on(accessToken, repository)
-      const query = { ...at, ref, per_page: 100 }
-      const { check_runs: runs } = await ask(CheckRuns, () =>
-        rest.checks.listForRef({ ...query, filter: 'latest' }),
-      )
+      const query = { ...at, ref }
+      const runs = await pages(CheckRun, async (page) => {
+        const { data } = await rest.checks.listForRef({ ...query, filter: 'latest', ...page })
+        return { data: data.check_runs }
+      })
       // Reading commit statuses needs another permission than reading check runs, so a token may see only the check runs.
-      const { statuses } = await ask(Statuses, () => rest.repos.getCombinedStatusForRef(query)).catch(
-        ifHidden({ statuses: [] }),
-      )
-      const ofRuns = runs.flatMap(failedFrom)
-      const ofStatuses = statuses.flatMap((one) => failedStatusFrom(one, ref))
+      const statuses = await pages(Status, async (page) => {
+        const { data } = await rest.repos.getCombinedStatusForRef({ ...query, ...page })
+        return { data: data.statuses }
+      }).catch(ifHidden({ items: [] }))
+      const ofRuns = runs.items.flatMap(failedFrom)
+      const ofStatuses = statuses.items.flatMap((one) => failedStatusFrom(one, ref))
       // A failure that is reported as a check run and as a status is returned only once, as the check run, which has more details.
       const names = new Set(ofRuns.map(({ name }) => name))
       return [...ofRuns, ...ofStatuses.filter(({ name }) => !names.has(name))]

@@ -129,19 +129,21 @@ describe('the pull request of a branch', () => {
   })
 })
 
+/** A pull request as GraphQL shows it. */
+const pull = (number: number) => ({
+  id: `PR_${number}`,
+  number,
+  state: 'OPEN',
+  isDraft: false,
+  isCrossRepository: false,
+  updatedAt: '2026-01-31T12:00:00Z',
+  mergedAt: null,
+  headRefOid: 'c'.repeat(40),
+  mergedBy: null,
+  repository: { databaseId: 7, nameWithOwner: 'ada/engine' },
+})
+
 describe('an answer that lacks a pull request', () => {
-  const pull = (number: number) => ({
-    id: `PR_${number}`,
-    number,
-    state: 'OPEN',
-    isDraft: false,
-    isCrossRepository: false,
-    updatedAt: '2026-01-31T12:00:00Z',
-    mergedAt: null,
-    headRefOid: 'c'.repeat(40),
-    mergedBy: null,
-    repository: { databaseId: 7, nameWithOwner: 'ada/engine' },
-  })
   const keys = [{ nodeId: 'PR_1' }, { nodeId: 'PR_2' }]
   const exceeded = { type: 'RESOURCE_LIMITS_EXCEEDED', message: 'Resource limits for this query exceeded.' }
 
@@ -184,5 +186,55 @@ describe('an answer that lacks a pull request', () => {
       { kind: 'hidden', code },
     ])
     expect(asked).toHaveLength(1)
+  })
+})
+
+describe('more checks than one page has', () => {
+  const green = Array.from({ length: 100 }, (_, n) => ({ name: `green ${n}`, conclusion: 'SUCCESS' }))
+  /** The checks of a pull request with these, of which the first hundred are shown. */
+  async function checksWhere(state: string, totalCount: number, nodes: readonly object[] = green) {
+    const statusCheckRollup = { state, contexts: { totalCount, nodes } }
+    const commits = { nodes: [{ commit: { oid: 'c'.repeat(40), statusCheckRollup } }] }
+    const { codeHost } = await hostThat(() => ({ body: { data: { nodes: [{ ...pull(1), commits }] } } }))
+    const [read] = await codeHost.pullRequestStates('ghu_x', [{ nodeId: 'PR_1' }])
+    return read?.kind === 'read' ? read.pullRequest.standing?.checks : undefined
+  }
+
+  test.each([
+    ['FAILURE', { state: 'failing', passing: 100, failing: 1, pending: 0 }],
+    ['ERROR', { state: 'failing', passing: 100, failing: 1, pending: 0 }],
+    ['PENDING', { state: 'pending', passing: 100, failing: 0, pending: 1 }],
+    ['EXPECTED', { state: 'pending', passing: 100, failing: 0, pending: 1 }],
+    ['SUCCESS', { state: 'passing', passing: 100, failing: 0, pending: 0 }],
+  ])('are as the host says that all of them are: %s', async (state, checks) => {
+    expect(await checksWhere(state, 101)).toEqual(checks)
+  })
+
+  test('are counted as far as they are shown', async () => {
+    const red = [
+      { name: 'red', conclusion: 'FAILURE' },
+      { name: 'red too', conclusion: 'FAILURE' },
+    ]
+    expect(await checksWhere('FAILURE', 103, [...green.slice(2), ...red])).toMatchObject({ failing: 2 })
+    expect(await checksWhere('FAILURE', 100)).toMatchObject({ state: 'passing', failing: 0 })
+  })
+
+  test('are all read for those that failed', async () => {
+    const run = (id: number, conclusion: string) => ({ id, name: `run ${id}`, conclusion })
+    const status = (context: number, state: string) => ({ context: `status ${context}`, state })
+    const hundred = Array.from({ length: 100 }, (_, n) => n)
+    const { asked, codeHost } = await hostThat((line) => {
+      const isFirst = /[?&]page=1(&|$)/.test(line)
+      if (line.includes('/check-runs'))
+        return {
+          body: { check_runs: isFirst ? hundred.map((n) => run(n, 'success')) : [run(100, 'failure')] },
+        }
+      return {
+        body: { statuses: isFirst ? hundred.map((n) => status(n, 'success')) : [status(100, 'error')] },
+      }
+    })
+    const failed = await codeHost.failedChecks('ghu_x', { owner: 'ada', name: 'engine' }, 'c'.repeat(40))
+    expect(failed.map(({ name }) => name)).toEqual(['run 100', 'status 100'])
+    expect(asked).toHaveLength(4)
   })
 })

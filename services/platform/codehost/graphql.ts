@@ -26,7 +26,9 @@ const checks = `
       commit {
         oid
         statusCheckRollup {
+          state
           contexts(first: 100) {
+            totalCount
             nodes {
               __typename
               ... on CheckRun { name status conclusion }
@@ -84,7 +86,10 @@ const Context = z.object({
   conclusion: z.string().nullish(),
   state: z.string().nullish(),
 })
-const Rollup = z.object({ contexts: z.object({ nodes: z.array(Context.nullable()).nullish() }) })
+const Rollup = z.object({
+  state: z.string(),
+  contexts: z.object({ totalCount: z.int(), nodes: z.array(Context.nullable()).nullish() }),
+})
 
 const PullRequest = z.object({
   id: z.string(),
@@ -273,9 +278,9 @@ function standingFrom(
       ? 'approved'
       : null
   const review = reviewDecision ? decisions[reviewDecision] : unasked
-  const contexts = commits?.nodes.at(-1)?.commit.statusCheckRollup?.contexts
-  if (!checksReadable || !contexts) return { review, checks: null, checksReadable }
-  const all = contexts.nodes ?? []
+  const rollup = commits?.nodes.at(-1)?.commit.statusCheckRollup
+  if (!checksReadable || !rollup) return { review, checks: null, checksReadable }
+  const all = rollup.contexts.nodes ?? []
   const saysOf = (one: (typeof all)[number]): Says => saysState(one?.conclusion ?? one?.state ?? 'PENDING')
   // If a check run and a status have the same name, only the check run counts, unless the status is worse.
   const isSaidByRun = (one: (typeof all)[number]) =>
@@ -284,7 +289,9 @@ function standingFrom(
       (run) => run?.name === one.context && fromBest.indexOf(saysOf(run)) >= fromBest.indexOf(saysOf(one)),
     )
   const said = all.filter((one) => !isSaidByRun(one)).map(saysOf)
-  const sum = (what: Says) => said.filter((one) => one === what).length
+  // If there are more checks than were read, one that was not read may be why the code host gives this state for all of them.
+  const ofAll = rollup.contexts.totalCount > all.length ? saysState(rollup.state) : null
+  const sum = (what: Says) => said.filter((one) => one === what).length || (what === ofAll ? 1 : 0)
   const counted = { passing: sum('passing'), failing: sum('failing'), pending: sum('pending') }
   if (counted.passing + counted.failing + counted.pending === 0)
     return { review, checks: null, checksReadable }
