@@ -17,7 +17,7 @@ import type { Logger } from '#platform/log.ts'
 import { copySqlite, lockFile } from '#platform/engines/sqlite.ts'
 import { isDiskFull, OlderData } from '#platform/ports/faults.ts'
 import { restoreLog } from '#platform/seals/nextEpoch.ts'
-import { sealsFile } from '#platform/seals/sealsFile.ts'
+import { identityInFile, sealsFile } from '#platform/seals/sealsFile.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'
 import {
@@ -160,7 +160,11 @@ export async function restore(from: string, work: BackupWork): Promise<Operation
     const restoring = { ...work, config: { ...work.config, dataDir: part } }
     const checked = await checkStores(restoring, async (stores) => {
       const clock = { now: () => new Date() }
-      await restoreLog({ ...stores, commands: commands(stores.log), clock }).catch((cause: unknown) => {
+      // An earlier restore of the same backup may have sealed the epoch that comes next by the log alone.
+      const sealed = await identityInFile(sealsFile(work.config.seals.file))
+      const above = sealed?.logId === manifest.log.logId ? sealed.epoch : 0
+      const log = { ...stores, commands: commands(stores.log), clock }
+      await restoreLog(log, above).catch((cause: unknown) => {
         if (!(cause instanceof UnreadableEvent || cause instanceof OlderData)) throw cause
         const why = cause instanceof OlderData ? 'The log lacks its beginning.' : cause.message
         throw new BackupRefused(`${why} Such a log cannot be restored: take an older backup.`, { cause })

@@ -94,6 +94,18 @@ test('a file of seals in another place goes along, and one that is still there s
   expect(await linesOf(env.SEALS_FILE)).toEqual(before)
 })
 
+test('a backup that is restored twice begins another epoch each time, and is whole', async () => {
+  const env = { SEALS_FILE: at('elsewhere', 'seals.ndjson') }
+  await sealed('data', 2, env.SEALS_FILE)
+  await backup(at('copy'), true, workOn('data', env))
+  await restore(at('copy'), workOn('again', env))
+  await sealed('again', 1, env.SEALS_FILE)
+  await restore(at('copy'), workOn('third', env))
+  expect(await withEngines('third', async ({ logIdentity }) => logIdentity.epoch)).toBe(3)
+  await sealed('third', 1, env.SEALS_FILE)
+  expect(await verified('third', env.SEALS_FILE)).toMatch(/The log is whole/)
+})
+
 test('a file of seals that has another name in the data folder is restored under this name', async () => {
   const env = (name: string) => ({ SEALS_FILE: at(name, 'witness', 'signed.ndjson') })
   await sealed('data', 2, env('data').SEALS_FILE)

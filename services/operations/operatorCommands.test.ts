@@ -1,10 +1,13 @@
 /** An operator's commands about failed jobs, a restored log, the check of the log, rebuilds of read models, and the keys of seals. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { userStream } from '#domain/kernel/streams.ts'
+import { notesOf } from '#domain/proof/sealNotes.ts'
 import { OnboardingCompleted } from '#domain/user/events.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { openLog } from '#platform/eventlog/logIdentity.ts'
 import { changeCatalog } from '#platform/ports/readStore.ts'
+import type { SealsFile } from '#platform/seals/sealsFile.ts'
+import { taskId } from '../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
 import { readModelOperationOf, operationOf, UnknownWords } from './operatorCommands.ts'
 import { startProjector } from '../query/projection/projector.ts'
@@ -15,7 +18,9 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
-const noSeals = {
+const noSeals: SealsFile = {
+  newest: async () => undefined,
+  append: async () => undefined,
   async *all() {
     yield* []
   },
@@ -48,7 +53,7 @@ test('lists what was set aside, a line each, and queues one again', async () => 
   expect(await operate(['jobs', 'requeue', 'one'])).toEqual(['No job one was set aside.'])
 })
 
-test('begins the next epoch of a log that was put back, above any that the read models have heard of', async () => {
+test('begins the next epoch of a log that was put back, above any that the read models or the seals have heard of', async () => {
   const { logId } = await openLog(engines)
   const { readStore } = engines
   const told = (epoch: number) => [
@@ -59,6 +64,21 @@ test('begins the next epoch of a log that was put back, above any that the read 
   expect(await operate(['restored'])).toEqual(told(6))
   expect((await readStore.catalog()).live).toEqual({})
   expect(await openLog(engines)).toEqual({ logId, epoch: 6 })
+  const tree = { size: 1, root: '0'.repeat(64), signature: '0'.repeat(128), keyId: '0'.repeat(8) }
+  const heads = { streams: 1, root: tree.root, signature: tree.signature }
+  const sealedAs = (sealedId: string) => ({
+    ...noSeals,
+    newest: async () => ({ revision: 3, at: '', ...notesOf(sealedId, { ...tree, heads, epoch: 8 }) }),
+  })
+  const after = async (sealedId: string) =>
+    operationOf(['restored'])?.({
+      ...engines,
+      logIdentity: { logId, epoch: 6 },
+      sealsFile: sealedAs(sealedId),
+      progress: () => undefined,
+    })
+  expect(await after(taskId(1))).toEqual({ lines: told(7) })
+  expect(await after(logId)).toEqual({ lines: told(9) })
 })
 
 test('checks the log, and names what is wrong where it is', async () => {

@@ -6,7 +6,7 @@ import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Blobs } from '#platform/ports/blobs.ts'
 import { changeCatalog, type Catalog, type ReadStore } from '#platform/ports/readStore.ts'
-import type { SealsFile } from '#platform/seals/sealsFile.ts'
+import { identityInFile, type SealsFile } from '#platform/seals/sealsFile.ts'
 import { restoreLog } from '#platform/seals/nextEpoch.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
@@ -37,7 +37,7 @@ export interface Operating extends Pick<
   readonly log: Pick<EventLog, 'read'>
   readonly commands: Pick<Commands, 'load' | 'execute'>
   readonly blobs: Pick<Blobs, 'check'>
-  readonly sealsFile: Pick<SealsFile, 'all'>
+  readonly sealsFile: Pick<SealsFile, 'all' | 'newest'>
   readonly progress: (line: string) => void
 }
 
@@ -109,11 +109,13 @@ const outsideOf = (outside: number): string =>
     ? ''
     : ' No seal was found outside of the log: if its end was cut, this cannot show it. Look for the file of seals (SEALS_FILE).'
 
-/** Begins an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
+/** Begins an epoch above those of the read models and of the file of seals, so that restoring the same backup twice never reuses an epoch. */
 async function restored({ readStore, ...operating }: Operating): Promise<OperationResult> {
   // Read models of the previous log must not be used before they are rebuilt from this log.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
-  const { logId, epoch } = await restoreLog(operating, log?.epoch)
+  const sealed = await identityInFile(operating.sealsFile)
+  const sealedEpoch = sealed?.logId === operating.logIdentity.logId ? sealed.epoch : 0
+  const { logId, epoch } = await restoreLog(operating, Math.max(log?.epoch ?? 0, sealedEpoch))
   return {
     lines: [
       `Log ${logId} goes on in epoch ${epoch}: read models are rebuilt at the next start, and what is open is queued from the log.`,

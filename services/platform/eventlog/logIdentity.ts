@@ -2,12 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { logStream } from '#domain/kernel/streams.ts'
-import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
-import { identityIn } from '#domain/proof/sealNotes.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import { OlderData } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import type { SealsFile } from '#platform/seals/sealsFile.ts'
+import { identityInFile, type SealsFile } from '#platform/seals/sealsFile.ts'
 import type { Commands } from '../commands/execute.ts'
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent } from './eventLog.ts'
@@ -77,9 +75,7 @@ async function knownWithout(
 async function identityBeside({ readStore, sealsFile }: KnowsIdentity): Promise<LogIdentity | undefined> {
   const { log } = await readStore.catalog()
   if (log && log.logId !== unknownLog.logId) return log
-  const note = parseNote((await sealsFile.newest())?.checkpoint ?? '')
-  const checkpoint = note && parseCheckpoint(note.text)
-  return checkpoint && identityIn(checkpoint.origin)
+  return identityInFile(sealsFile)
 }
 
 /**

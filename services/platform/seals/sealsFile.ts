@@ -5,7 +5,9 @@ import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import { ifAbsent } from '#platform/files.ts'
 import { jsonOf } from '#platform/json.ts'
-import type { SealNotes } from '#domain/proof/sealNotes.ts'
+import type { LogIdentity } from '#domain/log.ts'
+import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
+import { identityIn, type SealNotes } from '#domain/proof/sealNotes.ts'
 
 const Line = z.object({
   /** The revision of the seal's event in the stream of seals. */
@@ -45,6 +47,12 @@ export function sealsFile(path: string): SealsFile {
     append: (seals) => append(path, seals),
     all: () => all(path),
   }
+}
+
+/** The log and the epoch of the file's newest seal; `undefined` when there is none. */
+export async function identityInFile(file: Pick<SealsFile, 'newest'>): Promise<LogIdentity | undefined> {
+  const note = parseNote((await file.newest())?.checkpoint ?? '')
+  return identityIn(parseCheckpoint(note?.text ?? '')?.origin ?? '')
 }
 
 async function newest(path: string): Promise<OutsideSeal | undefined> {
