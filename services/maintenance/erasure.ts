@@ -8,7 +8,8 @@ import type { LogIdentity } from '#domain/log.ts'
 import { imageStream, parseStream, projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
-import type { TaskEvent } from '#domain/task/events.ts'
+import { TaskDeleted, type TaskEvent } from '#domain/task/events.ts'
+import { ProjectDeleted } from '#domain/project/events.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import { task } from '#domain/task/task.ts'
 import { views } from '#domain/views/registry.ts'
@@ -143,17 +144,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
         name: ({ imageId }) => ({ stream: imageStream(imageId) }),
       })
   }
-  await folded(engines, deletion)
-  // The projection removes these documents itself, except those of tasks that were deleted while an earlier version of Flightdeck ran.
-  for (const view of views) {
-    const { position } = deletion
-    const ids = await goneWith(readStore, view, deletion)
-    const { collection } = view
-    await readStore.apply(
-      ids.map((id) => ({ kind: 'remove', collection, id, position })),
-      { projection: 'erased documents', position },
-    )
-  }
+  await removeDocuments(engines, deletion)
   await readStore.scrub()
 }
 
@@ -198,8 +189,8 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
   const { vault, projectSecrets, mcpHeaders, readStore } = engines
   await projectSecrets.destroy(projectId)
   await mcpHeaders.destroy(projectId)
-  await folded(engines, deletion)
-  await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
+  await removeDocuments(engines, deletion)
+  await deleteEach(engines, deletion, tasksView, { projectId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
   // Lists the tasks from the log, because a task that was deleted earlier, or by an interrupted attempt, may not be erased yet.
@@ -212,11 +203,11 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
 async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecorded): Promise<void> {
   const { vault, access, mcpHeaders, readStore, logger } = engines
   await mcpHeaders.destroy(userId)
-  await folded(engines, deletion)
-  await deleteEach(engines, projectsView, { owner: userId }, projectStream, (id, cause) =>
+  await removeDocuments(engines, deletion)
+  await deleteEach(engines, deletion, projectsView, { owner: userId }, projectStream, (id, cause) =>
     engines.commands.execute(projectDecider, projectStream(id), { type: 'DeleteProject' }, cause),
   )
-  await deleteEach(engines, tasksView, { owner: userId }, taskStream, (id, cause) =>
+  await deleteEach(engines, deletion, tasksView, { owner: userId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
   const made = (await engines.made()).filter((one) => one.ownerId === userId)
@@ -226,7 +217,9 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
     if (!(fault instanceof CodeHostFault)) throw fault
     logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
   })
-  await deleteEach(engines, imagesView, { owner: userId }, imageStream, (id) => discardImage(engines, id))
+  await deleteEach(engines, deletion, imagesView, { owner: userId }, imageStream, (id) =>
+    discardImage(engines, id),
+  )
   for (const { kind, stream } of made) if (kind === 'request') await vault.destroy(scopeOfStream(stream))
   await vault.destroy(scopeOfStream(deletion.stream))
   await readStore.scrub()
@@ -239,33 +232,66 @@ function idsOf(made: readonly Made[]): readonly string[] {
 type Causing = Parameters<Commands['execute']>[3]
 
 /**
- * Deletes each item that `view` lists for `where`. An item that somebody else has deleted in the meantime counts as done. A damaged stream cannot
- * record its deletion, but its key is destroyed all the same.
+ * Deletes each item that `view` lists for `where`, because of `deletion`. An item that somebody else has deleted in the meantime counts as done. A
+ * damaged stream cannot record its deletion, but is erased all the same.
  */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
-  engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,
+  engines: Erasing,
+  deletion: AnyRecorded,
   view: View<D>,
   where: Readonly<Record<string, string>>,
   streamOf: (id: string) => string,
   remove: (id: string, cause: Causing) => Promise<unknown>,
 ): Promise<void> {
   for await (const found of pagesOf(engines.documents, view, { where, limit: page }))
-    for (const { id } of found) {
+    for (const { id, version } of found) {
       const cause = { actor: { kind: 'system', service: 'command' }, commandId: engines.ids.uuid() } as const
       await remove(id, cause).catch(async (fault: unknown) => {
         if (fault instanceof UnreadableEvent) {
           engines.logger.warn({ err: fault, stream: streamOf(id) }, 'erased what a damaged record holds')
-          await engines.vault.destroy(scopeOfStream(streamOf(id)))
+          await eraseDamaged(engines, streamOf(id), version, deletion)
         } else if (!(fault instanceof Fault && fault.code === 'not_found')) throw fault
       })
     }
 }
 
-/** Waits until the read models contain the deletion, since they may lack documents before that. Throws after `projectionTimeoutMs`. */
-async function folded(
-  { projected }: Pick<ErasureEngines, 'projected'>,
-  { position }: AnyRecorded,
+/** Erases a damaged stream as if its deletion were recorded after `revision`, together with the deletion of what the stream belongs to. */
+async function eraseDamaged(
+  engines: Erasing,
+  stream: string,
+  revision: number,
+  { id, version, at, meta, position }: AnyRecorded,
 ): Promise<void> {
+  // The documents may have been marked as damaged at any position up to the head.
+  const head = (await engines.eventStore.head()) ?? position
+  const place = { id, stream, revision, position: head, version, at, meta }
+  const name = parseStream(stream)
+  if (name.kind === 'task') await eraseTask(engines, name.id, { ...place, ...TaskDeleted.of({}) })
+  else if (name.kind === 'project')
+    await eraseProject(engines, name.id, { ...place, ...ProjectDeleted.of({}) })
+  else await engines.vault.destroy(scopeOfStream(stream))
+}
+
+/**
+ * Removes the documents that end with the deletion, once the read models contain it, since they may lack documents before that. The projection
+ * removes them itself, except those of a stream in quarantine, and of tasks that were deleted while an earlier version of Flightdeck ran. Throws
+ * after `projectionTimeoutMs`.
+ */
+async function removeDocuments(
+  { projected, documents, readStore }: Pick<ErasureEngines, 'projected' | 'documents' | 'readStore'>,
+  deletion: AnyRecorded,
+): Promise<void> {
+  const { position } = deletion
   if (!(await projected.waitFor(position, projectionTimeoutMs)))
     throw new Error('The read models are not as far as the deletion yet.')
+  for (const view of views) {
+    const { collection } = view
+    const touched = await documents.getMany(view, view.touches(deletion))
+    const ended = [...touched].filter(([id, document]) => view.evolve(document, deletion, id) === undefined)
+    const ids = [...(await goneWith(readStore, view, deletion)), ...ended.map(([id]) => id)]
+    await readStore.apply(
+      ids.map((id) => ({ kind: 'remove', collection, id, position })),
+      { projection: 'erased documents', position },
+    )
+  }
 }
