@@ -36,37 +36,54 @@ export interface Proven {
 }
 
 /**
- * A seal that covers the streams, with proofs for their last events. If the log grows meanwhile, another seal is made, at most a few times. Throws
- * `not_sealed`.
+ * A seal that covers the streams as they are now, with proofs for their last events. If the log grows meanwhile, another seal is made, at most a few
+ * times. Throws `not_sealed`.
  */
 export async function provenHeads(sources: HeadSources, streams: readonly string[]): Promise<Proven> {
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
+  // While nobody answers, the newest seal may be older than the last events.
+  const lengths = await Promise.all(streams.map((stream) => lengthOf(sources, stream)))
+  const atLeast = new Map(streams.map((stream, index) => [stream, lengths[index] ?? 0]))
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     await rpc.call('seal', {}, sealTimeoutMs)
     const seal = await readableSeal(eventStore, logIdentity)
-    const proven = seal && (await proveHeads(sources, seal, streams))
+    const proven = seal && (await proveHeads(sources, seal, atLeast))
     if (proven) return proven
     await pause(betweenAttemptsMs)
   }
   throw new Fault('not_sealed')
 }
 
-/** The last events of the streams, with proofs that the seal covers them; `undefined` without such proofs, as when the log has grown since. */
+/** How many events a stream has, according to its last event. */
+export async function lengthOf(
+  { eventStore }: Pick<HeadSources, 'eventStore'>,
+  stream: string,
+): Promise<number> {
+  const [last] = await eventStore.readStream(stream, { from: 'end', direction: 'backwards', limit: 1 })
+  return (last?.revision ?? -1) + 1
+}
+
+/**
+ * The last events of the streams, with proofs that the seal covers them; `undefined` without such proofs, as when the log has grown since, or when
+ * the seal covers fewer events of a stream than `atLeast` says.
+ */
 async function proveHeads(
   { readStore, logIdentity }: HeadSources,
   recorded: RecordedSeal,
-  streams: readonly string[],
+  atLeast: ReadonlyMap<string, number>,
 ): Promise<Proven | undefined> {
   const { seal } = recorded
   const notes = notesOf(logIdentity.logId, seal)
-  const documents = await readStore.getMany(sealHeads.name, streams)
+  const documents = await readStore.getMany(sealHeads.name, [...atLeast.keys()])
   const heads = new Map<string, ProvenHead>()
-  for (const stream of streams) {
+  for (const [stream, length] of atLeast) {
     const document = documents.get(stream)
     // The terminal of a task that never ran has no events.
-    if (document === undefined) continue
+    if (document === undefined && length === 0) continue
+    if (document === undefined) return undefined
     const head = StreamHead.parse(document)
+    if (head.revision + 1 < length) return undefined
     const { revision, hash, ordinal } = head
     const leaf = headLeaf(cryptography, { stream, revision, hash })
     const [inLog, atEnd] = await Promise.all([

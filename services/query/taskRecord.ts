@@ -10,7 +10,7 @@ import { isDamaged } from '#platform/ports/eventStore.ts'
 import { readableSeal } from '#platform/seals/recordedSeals.ts'
 import { sealCollections, type StreamHead } from '#platform/seals/sealTrees.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
-import { endUnder } from './provenHeads.ts'
+import { endUnder, lengthOf } from './provenHeads.ts'
 import type { AuditSources } from './taskAudit.ts'
 
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
@@ -97,12 +97,6 @@ async function checkOn({ eventStore }: AuditSources, stream: string, before: Che
     if (read.length < page) return { ...before, last }
   }
   return { ...before, last }
-}
-
-/** How many events a stream has, according to its last event. */
-async function lengthOf({ eventStore }: AuditSources, stream: string): Promise<number> {
-  const [last] = await eventStore.readStream(stream, { from: 'end', direction: 'backwards', limit: 1 })
-  return (last?.revision ?? -1) + 1
 }
 
 const countOf = ({ last }: Checked) => (last?.revision ?? -1) + 1
