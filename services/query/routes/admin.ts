@@ -11,6 +11,8 @@ import type { Actor } from '#domain/kernel/event.ts'
 import { auditOrder, auditLogView, namingSecrets, type AuditDocument } from '#domain/views/auditLog.ts'
 import { usersView } from '#domain/views/users.ts'
 import { recordAudit } from '#platform/access/auditLog.ts'
+import { orElse } from '#platform/async/orElse.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { administrator, fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Find } from '#platform/ports/readStore.ts'
@@ -115,9 +117,9 @@ async function* exported(
 
 const line = (value: AuditExportLine): string => `${JSON.stringify(value)}\n`
 
-/** The entries as the API shows them, with the names of people and of secrets, except for erased names. */
-async function presented(
-  { documents, log }: QueryServices,
+/** The entries as the API shows them, with the names of people and of secrets, except for names that were erased or cannot be read. */
+export async function presented(
+  { documents, log }: Pick<QueryServices, 'documents' | 'log'>,
   entries: readonly AuditDocument[],
 ): Promise<AuditEntry[]> {
   const ids = entries.flatMap(({ person }) => (person === null ? [] : [person]))
@@ -139,7 +141,7 @@ async function secretNamed(
   stream: string,
   revision: number,
 ): Promise<string | null> {
-  const [event] = await log.read(stream, revision, 1)
+  const [event] = await log.read(stream, revision, 1).catch(orElse(UnreadableEvent, []))
   const isNaming = event?.type === 'ProjectSecretSet' || event?.type === 'ProjectSecretRemoved'
   return isNaming ? (event.content?.name ?? null) : null
 }
