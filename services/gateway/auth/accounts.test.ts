@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { identityStream, userStream } from '#domain/kernel/streams.ts'
+import { identityStream, scopeOfStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity.ts'
 import { user } from '#domain/user/user.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -245,6 +245,16 @@ describe('signing in', () => {
     expect(log).not.toContain(idOfAccount(otherKey, 'local', ada.account.id))
     expect(log).toContain(idOfAccount(engines.vault, 'local', ada.account.id))
     expect(log).not.toMatch(/"1001"|"ada"/)
+  })
+
+  test('after the key of the account was destroyed is a new person, also where the log lacks the deletion', async () => {
+    const first = await accountsWith().signIn(ada, '')
+    await engines.vault.destroy(scopeOfStream(userStream(first.user.id)))
+    const again = await accountsWith().signIn(ada, '')
+    expect(again.user.id).not.toBe(first.user.id)
+    expect(again.user).toMatchObject({ githubUsername: 'ada' })
+    expect(await claimOf(ada)).toBe(again.user.id)
+    expect((await accountsWith().signIn(ada, '')).user.id).toBe(again.user.id)
   })
 
   test('while somebody connects the account signs them in, and registers nobody', async () => {

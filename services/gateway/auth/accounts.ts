@@ -4,19 +4,19 @@
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
-import { identityStream, userStream } from '#domain/kernel/streams.ts'
+import { identityStream, scopeOfStream, userStream } from '#domain/kernel/streams.ts'
 import { identity } from '#domain/identity.ts'
 import type { HostProfile } from '#domain/user/events.ts'
 import { user, type UserCommand, type UserState } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
 import { recordRefusal } from '#platform/access/auditLog.ts'
+import { isErased } from '#platform/eventlog/sealedBlobs.ts'
 import type { Identity } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { GatewayServices } from '../services.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 import { v5 as uuidv5 } from 'uuid'
-import type { Commands } from '#platform/commands/execute.ts'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
 
 /** An account that somebody has proven to be theirs. */
@@ -50,7 +50,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   const { commands, access, accessControl, sessions, ids, vault } = services
 
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
-  const isDeleted = async (userId: string) => (await kindOf(commands, userId)) === 'deleted'
+  const isDeleted = async (userId: string) => (await kindOf(services, userId)) === 'deleted'
 
   /** Claims the account for this person. Throws `already_exists` when it belongs to somebody else. */
   async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
@@ -80,7 +80,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
     const claimed = await claimedBy()
     if (claimed !== null && !(await isDeleted(claimed))) return claimed
-    const newcomer = await unusedUserId(id, commands)
+    const newcomer = await unusedUserId(id, services)
     try {
       await claim(account, newcomer)
       return newcomer
@@ -103,8 +103,8 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       if (!(await accessControl.allows(account, tokens.accessToken)))
         await refuseAccount(services, id, new AccountNotAllowed(account.login))
       const userId = await userOf(account)
-      const isNew = userId === (await unusedUserId(id, commands))
-      if (!isNew && (await kindOf(commands, userId)) !== 'user')
+      const isNew = userId === (await unusedUserId(id, services))
+      if (!isNew && (await kindOf(services, userId)) !== 'user')
         await refuseAccount(services, id, new SignInFailed('user_not_found'))
       await access.keep(userId, tokens)
       const session = { userId, ...sessions.begin(userAgent) }
@@ -164,8 +164,14 @@ async function keepOfConnected(
   if (position !== null) await projected.waitFor(position, projectionTimeoutMs)
 }
 
-async function kindOf(commands: Services['commands'], userId: string): Promise<UserState['kind']> {
-  return (await commands.load(user, userStream(userId))).state.kind
+async function kindOf(
+  { commands, vault }: Pick<Services, 'commands' | 'vault'>,
+  userId: string,
+): Promise<UserState['kind']> {
+  const stream = userStream(userId)
+  // A backup that was made during the deletion of the account has its key destroyed, and may lack the deletion.
+  if (await isErased(vault, scopeOfStream(stream))) return 'deleted'
+  return (await commands.load(user, stream)).state.kind
 }
 
 /** Records that the account was refused, and then throws `fault`. */
@@ -200,11 +206,13 @@ const profileOf = ({ id, name, email, login, avatarUrl }: HostAccount): HostProf
 })
 
 /** `id`, or the first id derived from it that no deleted account has: whoever returns after deleting an account is a new user. */
-export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>): Promise<string> {
+export async function unusedUserId(
+  id: string,
+  services: Pick<Services, 'commands' | 'vault'>,
+): Promise<string> {
   for (let returns = 0; ; returns += 1) {
     const candidate = returns === 0 ? id : uuidv5(`return ${returns}`, id)
-    const { state } = await load(user, userStream(candidate))
-    if (state.kind !== 'deleted') return candidate
+    if ((await kindOf(services, candidate)) !== 'deleted') return candidate
   }
 }
 

@@ -102,12 +102,9 @@ const addressTaken = 'An account with this email address already exists. Sign in
  * The user id for an email address: the same until its account is deleted, so that two people who register the same address meet in one stream.
  * Without the master key nobody can derive the address from the id.
  */
-function userIdOf(
-  email: string,
-  { vault, commands }: Pick<GatewayServices, 'vault' | 'commands'>,
-): Promise<string> {
-  const id = keyedId(vault.deriveKey('password-identity'), email)
-  return unusedUserId(id, commands)
+function userIdOf(email: string, services: Pick<GatewayServices, 'vault' | 'commands'>): Promise<string> {
+  const id = keyedId(services.vault.deriveKey('password-identity'), email)
+  return unusedUserId(id, services)
 }
 
 const scopeOf = (userId: string): string => `user:${userId}`
