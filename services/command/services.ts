@@ -2,14 +2,17 @@
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { projectStream, taskStream, userStream } from '#domain/kernel/streams.ts'
+import type { ProjectEvent } from '#domain/project/events.ts'
 import { projectDecider, type ProjectCommand } from '#domain/project/project.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
+import { user } from '#domain/user/user.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Engines } from '#platform/compose.ts'
-import type { Head } from '#platform/eventlog/eventLog.ts'
+import { UnreadableEvent, type Head } from '#platform/eventlog/eventLog.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import type { Admit, Executed } from '#platform/commands/execute.ts'
 import type { SerializeByKey } from '#platform/async/queue.ts'
 import { presentTask } from '#platform/reads/apiForms.ts'
@@ -89,19 +92,41 @@ export async function ownProject(
   return {}
 }
 
+/**
+ * Throws `not_found` if the account or the project was deleted. Must be called just before something of theirs is created, since an erasure finds
+ * only what exists.
+ */
+export async function requireNotDeleted(
+  { commands }: Pick<CommandServices, 'commands'>,
+  userId: string,
+  projectId?: string,
+): Promise<void> {
+  // A damaged stream stops nothing but itself.
+  const account = await commands.load(user, userStream(userId)).catch(orElse(UnreadableEvent, undefined))
+  if (account?.state.kind === 'deleted') throw new Fault('not_found', 'This account was deleted.')
+  if (projectId === undefined) return
+  const { state } = await commands.load(projectDecider, projectStream(projectId))
+  if (state.kind === 'deleted') throw new Fault('not_found', 'There is no such project.', 'projectId')
+}
+
+type Executing = Pick<CommandServices, 'commands' | 'admission' | 'documents' | 'imageAddresses'>
 type Asker = Person & { readonly commandId: string }
 
 /** Executes a command on a task. A refusal with status 409 contains the current task. */
 export async function executeOnTask(
-  services: CommandServices,
+  services: Executing,
   taskId: string,
   { actor, user: { id: userId }, commandId }: Asker,
   command: TaskCommand,
 ) {
-  const admit: Admit<TaskEvent> = async (events) =>
-    events.some(({ type }) => type === 'ExecutionRequested')
+  const admit: Admit<TaskEvent> = async (events) => {
+    for (const event of events)
+      if (event.type === 'TaskCreated')
+        await requireNotDeleted(services, event.data.ownerId, event.data.projectId)
+    return events.some(({ type }) => type === 'ExecutionRequested')
       ? services.admission.admit(userId)
       : () => undefined
+  }
   try {
     const cause = { actor, commandId }
     return await services.commands.execute(task, taskStream(taskId), command, cause, admit)
@@ -117,16 +142,22 @@ export async function executeOnTask(
 }
 
 export function executeOnProject(
-  { commands }: CommandServices,
+  services: Pick<CommandServices, 'commands'>,
   projectId: string,
   { actor, commandId }: Asker,
   command: ProjectCommand,
 ) {
-  return commands.execute(projectDecider, projectStream(projectId), command, { actor, commandId })
+  const admit: Admit<ProjectEvent> = async (events) => {
+    for (const event of events)
+      if (event.type === 'ProjectCreated') await requireNotDeleted(services, event.data.ownerId)
+    return () => undefined
+  }
+  const cause = { actor, commandId }
+  return services.commands.execute(projectDecider, projectStream(projectId), command, cause, admit)
 }
 
 /** The task after the write, as the API shows it. */
-export async function taskAfter(services: CommandServices, taskId: string, head: Head): Promise<Task> {
+export async function taskAfter(services: Executing, taskId: string, head: Head): Promise<Task> {
   const document = await services.documents.asOf(tasksView, taskStream(taskId), taskId, head)
   if (!document) throw new Fault('not_found', 'There is no such task.')
   return presentTask(services, document)

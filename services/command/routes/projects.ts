@@ -34,7 +34,14 @@ import {
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
 import { factsOf, readProject } from '#platform/reads/repositoryReading.ts'
-import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
+import {
+  executeOnProject,
+  ownProject,
+  requireNotDeleted,
+  route,
+  written,
+  type CommandServices,
+} from '../services.ts'
 
 export const projectRoutes: readonly Route<CommandServices>[] = [
   route(createProject, signedIn, async ({ body, ...request }, services) => {
@@ -120,8 +127,9 @@ async function makeRepository(
     commandId,
     requestId,
   }: Person & Pick<CallRequest<typeof createRepository>, 'commandId' | 'requestId'>,
-  { access, codeHost, commands, idempotency }: CommandServices,
+  services: CommandServices,
 ): Promise<{ repository: Repository; position: Position | null }> {
+  const { access, codeHost, commands, idempotency } = services
   const stream = requestStream(commandId)
   const before = await commands.load(repositoryRequest, stream)
   if (before.state.kind === 'accepted' && before.state.made !== null)
@@ -154,6 +162,10 @@ async function makeRepository(
     stream,
     { type: 'RecordRepository', repository: recorded },
     { actor, commandId },
+    async () => {
+      await requireNotDeleted(services, user.id)
+      return () => undefined
+    },
   )
   return { repository: repositoryOf(recorded), position: executed.position }
 }
