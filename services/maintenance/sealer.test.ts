@@ -22,7 +22,7 @@ import { newestSeal } from '#platform/seals/recordedSeals.ts'
 import type { SecondPlace } from '#platform/seals/secondPlaces.ts'
 import { witness } from '#platform/seals/witness.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
-import { sealCollections } from '#platform/seals/sealTrees.ts'
+import { sealCollections, sealHeads } from '#platform/seals/sealTrees.ts'
 import { rootAt } from '#platform/seals/storedProofs.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
 import type { Observation } from '#platform/telemetry/telemetry.ts'
@@ -119,6 +119,21 @@ test('a seal is over every event of the log and over the end of every stream, si
     expect(event).toMatchObject({ type: 'LogSealed', revision, data: { epoch: 1 } })
     expect(await outsideHolds()).toBeGreaterThan(600)
   }))
+
+test('a log whose trees were only half removed is sealed, since they are computed again', async () => {
+  const first = await happens()
+  await withSealer(async () => {
+    for (let count = 0; count < 3; count += 1) await happens()
+    await sealed()
+  })
+  const position = (await engines.eventStore.head()) ?? ''
+  await engines.readStore.apply([{ kind: 'remove', collection: sealHeads.name, id: first, position }], null)
+  await happens()
+  await withSealer(async () => {
+    expect(await sealed()).toBeDefined()
+    expect(await outsideHolds()).toBeGreaterThan(5)
+  })
+})
 
 test('nothing is sealed when nothing but a seal happened, also after a restart', async () => {
   await happens()

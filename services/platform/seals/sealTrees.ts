@@ -31,7 +31,8 @@ export const sealTiles: Collection = { name: 'seal_tiles', indexes: [] }
 /** For each stream, the last event in the trees. */
 export const sealHeads: Collection = { name: 'seal_heads', indexes: [['ordinal']] }
 export const sealStates: Collection = { name: 'seal_states', indexes: [] }
-export const sealCollections: readonly Collection[] = [sealTiles, sealHeads, sealStates]
+/** The heads come first: if they are dropped and the rest is not, as after a kill, the trees are seen to be incomplete. */
+export const sealCollections: readonly Collection[] = [sealHeads, sealTiles, sealStates]
 const stateId = 'trees'
 
 /** `log` is the tree over all events, `heads` the tree over the last events of all streams. */
@@ -101,6 +102,7 @@ export async function openSealTrees(store: TreeStore, identity: LogIdentity): Pr
   for await (const [stream, head] of allStoredHeads(store)) {
     // The stream began after the state was stored.
     if (head.ordinal >= state.streams) continue
+    if (head.ordinal !== trees.headsTree.size) return clearedTrees(store, identity)
     trees.heads.set(stream, head)
     setLeaf(trees.headsTree, head.ordinal, hashOfHead(stream, head))
   }
