@@ -15,14 +15,19 @@ CATEGORIES = ("prompts", "answers", "tools", "output", "details")
 UNOPENED = ("erased", "missing_key", "changed")
 CATEGORIES_OF = {
     **dict.fromkeys(("TaskCreated", "TaskUpdated", "TaskForked", "TaskCreatedToCompare",
-                     "AlternativeAdded", "MessageQueued", "MessageEdited"), ("prompts",)),
+                     "AlternativeAdded", "MessageQueued", "MessageEdited", "QuestionAnswered"),
+                    ("prompts",)),
     "TaskCreatedFromTurn": ("prompts", "answers"),
     **dict.fromkeys(("TaskCreatedFromIssue", "FeedbackSent"), ("prompts", "details")),
     "FeedbackReceived": ("prompts", "output", "details"),
     "PullRequestRequested": ("prompts", "answers", "details"),
-    **dict.fromkeys(("MessagePosted", "MessageTextRecorded"), ("answers",)),
-    **dict.fromkeys(("ToolStarted", "ToolFinished"), ("tools",)),
-    **dict.fromkeys(("CommandOutputRecorded", "TerminalOutputRecorded"), ("output",)),
+    **dict.fromkeys(("MessagePosted", "MessageTextRecorded", "ThinkingRecorded", "SubagentSaid"),
+                    ("answers",)),
+    "QuestionAsked": ("answers", "tools"),
+    **dict.fromkeys(("McpServersReported", "ToolStarted", "ToolFinished", "ArtifactKept"), ("tools",)),
+    **dict.fromkeys(("CommandOutputRecorded", "TerminalOutputRecorded", "ShellOutputRecorded"),
+                    ("output",)),
+    **dict.fromkeys(("ProjectEnvironmentPrepared", "ProjectEnvironmentFailed"), ("output", "details")),
 }
 
 

@@ -39,6 +39,15 @@ export interface SecondVerifier {
   close(): Promise<void>
 }
 
+/** The categories of content by type of event, as the second verifier knows them. */
+export function secondCategories(): ReadonlyMap<string, readonly string[]> {
+  const script = 'import json, bundle; print(json.dumps(bundle.CATEGORIES_OF))'
+  const cwd = fileURLToPath(new URL('.', import.meta.url))
+  const printed = execFileSync('python3', ['-B', '-c', script], { cwd, encoding: 'utf8' })
+  const Categories = z.record(z.string(), z.array(z.string()))
+  return new Map(Object.entries(Categories.parse(JSON.parse(printed))))
+}
+
 export function startSecondVerifier(): SecondVerifier {
   const program = fileURLToPath(new URL('verify.py', import.meta.url))
   const child = spawn('python3', ['-B', program, '--batch'], { stdio: ['pipe', 'pipe', 'inherit'] })
