@@ -160,5 +160,5 @@ export const createRepository = defineWrite(projectRoutes.createRepository, {
   }),
   status: 201,
   answer: { data: Repository },
-  faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],
+  faults: ['forbidden', 'github_not_connected', 'code_host_refused', 'code_host_unavailable'],
 })

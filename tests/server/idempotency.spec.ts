@@ -356,6 +356,11 @@ describe('input', () => {
         status: 400,
         body: { field: 'name' },
       })
+    // The code host refuses it too, and not because there is one.
+    expect(await ada.api('POST', '/github/repos', { name: 'x.git' })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden', error: expect.stringContaining('letters, digits') },
+    })
     expect(await ada.api('POST', '/projects', { repoUrl: '' })).toMatchObject({
       status: 400,
       body: { error: 'Please choose a repository to create your project from.' },

@@ -107,7 +107,9 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     return answer
   }),
   route(createRepository, signedIn, async ({ body, ...request }, services) => {
-    const { repository, position } = await makeRepository(body, request, services)
+    const { repository, position } = await makeRepository(body, request, services).catch((fault: unknown) => {
+      throw asFaultOfCreation(fault)
+    })
     return { data: repository, ...(await written(position, services)) }
   }),
 ]
@@ -168,6 +170,15 @@ async function makeRepository(
     },
   )
   return { repository: repositoryOf(recorded), position: executed.position }
+}
+
+/** Turns a refusal to create a repository into a 403, unless it says that the name is taken: to clients, a 422 means only that. */
+export function asFaultOfCreation(thrown: unknown): unknown {
+  const isOther =
+    thrown instanceof CodeHostFault &&
+    faultOfHost(thrown).code === 'code_host_refused' &&
+    !/already exists/i.test(thrown.message)
+  return isOther ? new Fault('forbidden', thrown.message) : thrown
 }
 
 /** The person's repository with this name, if it was created after the time `at` of the request. */
