@@ -151,9 +151,9 @@ export const listOrganizations = defineRead(projectRoutes.listOrganizations, {
 export const createRepository = defineWrite(projectRoutes.createRepository, {
   summary: "Makes a repository in the person's account.",
   body: z.object({
-    name: required('Please enter a name for your new repository.', 100).regex(
-      /^[A-Za-z0-9._-]+$/,
-      'Use only letters, digits, dots, dashes and underscores.',
+    /** Characters that the code host does not allow become hyphens, as they do there. */
+    name: required('Please enter a name for your new repository.', 100).transform((name) =>
+      name.replaceAll(/[^\w.-]+/g, '-'),
     ),
     description: Text.max(350).nullable().optional(),
     private: z.boolean().optional(),

@@ -225,6 +225,9 @@ describe('these are there:', () => {
     expect(missing(listOrganizations.answer, 'organizations')).toEqual([])
   })
 
+  test('the name of a new repository, whose other characters become hyphens', () =>
+    expect(createRepository.body.parse({ name: ' my / engine_1.0 ' }).name).toBe('my-engine_1.0'))
+
   // Holds contract 3.14a.
   test('the fields of the account at the code host', () =>
     expect(missing(getGitHubUser.answer.shape.user, 'login', 'public_repos')).toEqual([]))
