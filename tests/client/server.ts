@@ -8,6 +8,8 @@ export interface Asked {
   readonly query: Readonly<Record<string, string>>
   readonly body: unknown
   readonly authorization: string | null
+  /** The idempotency key, if there is one. */
+  readonly key: string | null
 }
 
 /** The answer to each call, by method and path (`GET /tasks`): the body of a 200, a `Response`, a promise of either, or a function that makes one. */
@@ -28,12 +30,14 @@ export function fakeServer(answers: Answers): FakeServer {
   const asked: Asked[] = []
   vi.stubGlobal('fetch', async (address: string | URL, init: RequestInit = {}) => {
     const url = new URL(address, 'http://localhost')
+    const headers = new Headers(init.headers)
     const call: Asked = {
       method: init.method ?? 'GET',
       path: url.pathname.replace(/^\/api/, ''),
       query: Object.fromEntries(url.searchParams),
       body: typeof init.body === 'string' ? JSON.parse(init.body) : undefined,
-      authorization: new Headers(init.headers).get('authorization'),
+      authorization: headers.get('authorization'),
+      key: headers.get('idempotency-key'),
     }
     asked.push(call)
     const told: unknown = known[nameOf(call)]

@@ -13,7 +13,7 @@ export interface ApiCall {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: unknown
   /** The idempotency key of a POST that may be sent again: the server executes it once per key. Without a given key, each call gets a new one. */
-  readonly key?: string
+  readonly key?: string | undefined
   /** Whether the request continues when the page is closed. */
   readonly keepalive?: boolean
   /** The message when the server gives no reason. */

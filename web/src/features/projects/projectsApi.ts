@@ -4,7 +4,6 @@ import { projectRoutes } from '#domain/api/projects.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
   createProject,
-  createRepository,
   deleteProject,
   getProject,
   listBranches,
@@ -27,7 +26,6 @@ export const errorTexts = {
   notUpdated: 'Failed to update project',
   notDeleted: 'Failed to delete project',
   repositoriesNotFetched: 'Failed to fetch repositories',
-  repositoryFailedWhy: 'An error occurred while creating the repository.',
 } as const
 
 const repositoriesPerPage = limits.repositoriesPage
@@ -76,9 +74,13 @@ function projectQueries(build: Builder) {
 
 function projectMutations(build: Builder) {
   return {
-    createProject: build.mutation<AnswerOf<typeof createProject>, BodyInputOf<typeof createProject>>({
-      query: (body) =>
+    createProject: build.mutation<
+      AnswerOf<typeof createProject>,
+      BodyInputOf<typeof createProject> & { readonly key?: string }
+    >({
+      query: ({ key, ...body }) =>
         requestOf<typeof createProject>(projectRoutes.createProject, {
+          key,
           body,
           fallback: errorTexts.notCreated,
         }),
@@ -155,16 +157,6 @@ function repositoryEndpoints(build: Builder) {
       },
       providesTags: ['GitHub'],
     }),
-    createRepository: build.mutation<AnswerOf<typeof createRepository>, BodyInputOf<typeof createRepository>>(
-      {
-        query: (body) =>
-          requestOf<typeof createRepository>(projectRoutes.createRepository, {
-            body,
-            fallback: errorTexts.repositoryFailedWhy,
-          }),
-        invalidatesTags: ['GitHub'],
-      },
-    ),
   }
 }
 
@@ -191,5 +183,4 @@ export const {
   useDeleteProjectMutation,
   useSyncProjectMutation,
   useRepositoriesQuery,
-  useCreateRepositoryMutation,
 } = projectsApi

@@ -70,7 +70,7 @@ export const texts = {
     exists: 'Repository Already Exists',
     existsWhy: 'A repository with this name already exists in your account.',
     repositoryFailed: 'Failed to create repository',
-    repositoryFailedWhy: errorTexts.repositoryFailedWhy,
+    repositoryFailedWhy: 'An error occurred while creating the repository.',
     repositoryCreated: (name: string) => `Repository "${name}" created!`,
     repositoryCreatedWhy: 'Your new repository and project are ready for AI engineering tasks.',
     created: (name: string) => `Project "${name}" created!`,

@@ -223,15 +223,24 @@ describe('a new repository', () => {
     await waitFor(() => expect(server.of('POST /projects')).toEqual([]))
   })
 
-  test('whose project could not be made says so', async () => {
-    await open({
+  test('whose project could not be made says so, and is the same one when it is tried again', async () => {
+    const server = await open({
       answers: {
         'POST /github/repos': () => json(201, { data: repositoryOf('engine') }),
         'POST /projects': () => refusal(500),
       },
     })
-    name('engine')
-    submit('Create & Import from GitHub')
+    for (const [index, text] of ['engine', 'engine', 'motor'].entries()) {
+      name(text)
+      submit('Create & Import from GitHub')
+      await waitFor(() => expect(server.of('POST /projects')).toHaveLength(index + 1))
+      await screen.findByRole('button', { name: 'Create & Import from GitHub' })
+    }
     expect((await screen.findAllByText('Failed to create project')).length).toBeGreaterThan(0)
+    for (const call of ['POST /github/repos', 'POST /projects']) {
+      const [first, again, other] = server.of(call).map(({ key }) => key)
+      expect(again).toBe(first)
+      expect(other).not.toBe(first)
+    }
   })
 })

@@ -1,15 +1,17 @@
 /** Creates a repository at the code host, and imports it. */
-import { useState, type FormEvent } from 'react'
+import { useRef, useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import { reasonOf, type ApiFault } from '../../../api/fault.ts'
+import { newId } from '../../../api/newId.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Panel } from '../../../ui/layout/Panel.tsx'
 import { useMeQuery } from '../../auth/authApi.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
-import { useCreateProjectMutation, useCreateRepositoryMutation } from '../projectsApi.ts'
+import { useCreateProjectMutation } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
+import { useCreateRepositoryMutation } from './repositoryApi.ts'
 import { useCreatedProject } from './useCreatedProject.ts'
 
 export function NewRepository() {
@@ -20,6 +22,8 @@ export function NewRepository() {
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const [isPrivate, setPrivate] = useState(false)
+  /** What was last asked for, with the idempotency key that all attempts share: another attempt continues a half-done one. */
+  const last = useRef({ wanted: '', key: '' })
   const owner = useMeQuery().data?.user.githubUsername
 
   const onSubmit = async (event: FormEvent) => {
@@ -29,13 +33,22 @@ export function NewRepository() {
       dispatch(notified('error', texts.create.nameRequired, texts.create.nameRequiredWhy))
       return
     }
-    const created = await createRepository({ name: named, description, private: isPrivate })
+    const body = { name: named, description, private: isPrivate }
+    const wanted = JSON.stringify(body)
+    if (last.current.wanted !== wanted) last.current = { wanted, key: newId() }
+    const { key } = last.current
+    const created = await createRepository({ ...body, key })
     if (created.error !== undefined) {
       const [title, message] = refusal(created.error)
       dispatch(notified('error', title, message))
       return
     }
-    const answer = await createProject({ repoUrl: created.data.data.html_url, name: named, description })
+    const answer = await createProject({
+      repoUrl: created.data.data.html_url,
+      name: named,
+      description,
+      key,
+    })
     if (answer.error !== undefined) {
       dispatch(notifiedFailure(texts.notCreated, answer.error))
       return
