@@ -60,6 +60,20 @@ describe('importing a repository', () => {
     expect(server.of('POST /projects')).toEqual([])
   })
 
+  test('imports none that the search hides, and the chosen one once it is shown again', async () => {
+    const server = openPage('/projects/new', { answers: { ...repositories, ...project } })
+    fireEvent.click(await screen.findByRole('radio', { name: /ada\/engine/ }))
+    const search = (text: string) =>
+      fireEvent.change(screen.getByRole('searchbox'), { target: { value: text } })
+    search('other')
+    submit('Import from GitHub')
+    expect(await screen.findByText('No Repository Selected')).toBeTruthy()
+    expect(server.of('POST /projects')).toEqual([])
+    search('')
+    submit('Import from GitHub')
+    await waitFor(() => expect(server.of('POST /projects')).toHaveLength(1))
+  })
+
   // Holds contract 4.13b, 8.20c.
   test('makes the project, reads the list again, and chooses the new one', async () => {
     const server = openPage('/projects/new', { answers: { ...repositories, ...project } })

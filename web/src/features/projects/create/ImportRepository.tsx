@@ -31,8 +31,9 @@ export function ImportRepository() {
   // The person's access at GitHub is only used for hints, so a failure to read it is not shown.
   const access = useGitHubAccessQuery(null).data
   const installUrl = installUrlOf(access)
-  const selected = all?.find(({ id }) => id === chosen)
   const matching = all?.filter((repository) => matches(repository, search))
+  // A chosen repository that the search hides is not imported.
+  const selected = matching?.find(({ id }) => id === chosen)
 
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
