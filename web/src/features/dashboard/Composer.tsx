@@ -128,9 +128,13 @@ export function Composer() {
       </form>
       {/* Once there is a description, the reason why Start is disabled is shown even before anybody presses it. */}
       {missing !== null && (start.attempted || (description.trim() !== '' && !branch.loading)) && (
-        <Refusal>{missing}</Refusal>
+        <Note kind="error" className="mt-3">
+          {missing}
+        </Note>
       )}
-      {branch.error !== undefined && <Refusal>{branch.error}</Refusal>}
+      <RetryNote read={branch} className="mt-3">
+        {reasonOf(branch.error, errorTexts.branchesNotFetched)}
+      </RetryNote>
     </>
   )
 }
@@ -192,13 +196,5 @@ function StartButton({ disabled, busy }: { readonly disabled: boolean; readonly 
         {texts.start}
       </Button>
     </>
-  )
-}
-
-function Refusal({ children }: { readonly children: string }) {
-  return (
-    <Note kind="error" className="mt-3">
-      {children}
-    </Note>
   )
 }

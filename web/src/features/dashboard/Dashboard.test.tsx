@@ -143,12 +143,16 @@ test('projects that could not be read are told with the reason', async () => {
   expect(await screen.findByText('Failed to fetch projects: A part is away.')).toBeTruthy()
 })
 
-test('branches that could not be read are told in words of their own where the server has none', async () => {
-  openPage('/dashboard', {
+test('branches that could not be read are told in words of their own where the server has none, and read again', async () => {
+  const server = openPage('/dashboard', {
     answers: { ...answers, [`GET /projects/${project.id}/branches`]: () => refusal(502) },
   })
   await choose('Project', 'ada/engine-1')
   expect(await screen.findByText('Failed to fetch branches')).toBeTruthy()
+  server.answer(answers)
+  fireEvent.click(screen.getByRole('button', { name: 'Try Again' }))
+  await branch('trunk')
+  expect(screen.queryByText('Failed to fetch branches')).toBeNull()
 })
 
 describe('the recent tasks', () => {

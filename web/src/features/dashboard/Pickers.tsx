@@ -3,8 +3,7 @@ import { type ComponentProps, useMemo, useState } from 'react'
 import { FolderGit2, GitBranch } from 'lucide-react'
 import { useNavigate } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
-import { reasonOf } from '../../api/fault.ts'
-import { errorTexts, useBranchesQuery } from '../projects/projectsApi.ts'
+import { useBranchesQuery } from '../projects/projectsApi.ts'
 import { texts } from './texts.ts'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
 import { selectedProjectId } from '../../state/persisted.ts'
@@ -69,7 +68,7 @@ const firstBranch = 'main'
  * says that the repository has no branch, so that `main` is created when the agent starts.
  */
 export function useBranchChoice(project: Project | undefined) {
-  const { currentData, error, isFetching } = useBranchesQuery(project?.id ?? '', {
+  const { currentData, error, isFetching, refetch } = useBranchesQuery(project?.id ?? '', {
     skip: project === undefined,
   })
   // A choice holds for one project; another project starts with its own default branch.
@@ -87,7 +86,9 @@ export function useBranchChoice(project: Project | undefined) {
     },
     loading: project !== undefined && isFetching && currentData === undefined,
     isEmpty,
-    error: error === undefined ? undefined : reasonOf(error, errorTexts.branchesNotFetched),
+    error,
+    isFetching,
+    refetch,
   }
 }
 
