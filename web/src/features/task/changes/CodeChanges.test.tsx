@@ -115,6 +115,25 @@ test('each file has its badge, its counts and its numbered lines, and folds; all
   await waitFor(() => expect(server.of(`GET ${at}/git/diff`).length).toBe(before + 1))
 })
 
+test.each([
+  ['changes', [fileOf('a.ts')], 'Changed Files (1)'],
+  ['no changes', [], 'No Changes'],
+] as const)(
+  '%s that cannot be read again stay, with the reason and a way to try',
+  async (_, files, title) => {
+    const { server } = open(files)
+    await screen.findByText(title)
+    server.answer({ [`GET ${at}/git/diff`]: () => refusal(502, 'No runner answers.') })
+    fireEvent.click(screen.getByRole('button', { name: 'Refresh' }))
+    expect((await screen.findByText('No runner answers.')).closest('[role=alert]')).not.toBeNull()
+    expect(screen.getByText(title)).toBeTruthy()
+    server.answer({ [`GET ${at}/git/diff`]: { data: diffOf({ changedFiles: [...files] }) } })
+    fireEvent.click(screen.getByRole('button', { name: 'Try Again' }))
+    await waitFor(() => expect(screen.queryByText('No runner answers.')).toBeNull())
+    expect(screen.getByText(title)).toBeTruthy()
+  },
+)
+
 describe('what is read', () => {
   test('stays when there are newer changes, until they are asked for', async () => {
     const { become } = open([fileOf('a.ts')])

@@ -6,6 +6,7 @@ import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
+import { RetryNote } from '../../../ui/layout/RetryNote.tsx'
 import { useReplayed, type CodeChangesProps } from '../replayContext.ts'
 import { isGitDiff, useDiffQuery } from '../taskApi.ts'
 import { texts as taskTexts } from '../texts.ts'
@@ -21,24 +22,34 @@ export function CodeChanges(props: CodeChangesProps) {
 }
 
 function LiveChanges({ task, reload, visible: isVisible, tools }: CodeChangesProps) {
-  const { data, error, isFetching, refetch } = useDiffQuery(task.id)
+  const read = useDiffQuery(task.id)
+  const { data, error, isFetching, refetch } = read
   const newest: unknown = data?.data
   const changes = useKeptChanges(newest)
   const showNewest = async () => {
     const { data: answer } = await refetch()
     changes.keep(answer?.data)
   }
+  /** That the shown changes could not be read again. */
+  const notRead = data !== undefined && (
+    <RetryNote read={read} className="m-3 flex-none">
+      {reasonOf(error, texts.errorWhy)}
+    </RetryNote>
+  )
   const empty = (title: string, why: ReactNode, action: string) => (
-    <Empty
-      title={title}
-      action={
-        <Button icon={<RefreshCw />} busy={isFetching} onClick={() => void refetch()}>
-          {action}
-        </Button>
-      }
-    >
-      {why}
-    </Empty>
+    <>
+      {notRead}
+      <Empty
+        title={title}
+        action={
+          <Button icon={<RefreshCw />} busy={isFetching} onClick={() => void refetch()}>
+            {action}
+          </Button>
+        }
+      >
+        {why}
+      </Empty>
+    </>
   )
   if (data === undefined) {
     if (error === undefined) return <ChangesLoading says={texts.loading} />
@@ -70,11 +81,14 @@ function LiveChanges({ task, reload, visible: isVisible, tools }: CodeChangesPro
       onRefresh={() => void showNewest()}
       onReading={changes.setReading}
       notes={
-        <Notes
-          warning={visibleDiff.truncated === true ? texts.truncated : visibleDiff.message}
-          stale={changes.isStale}
-          onRefresh={() => changes.keep(newest)}
-        />
+        <>
+          {notRead}
+          <Notes
+            warning={visibleDiff.truncated === true ? texts.truncated : visibleDiff.message}
+            stale={changes.isStale}
+            onRefresh={() => changes.keep(newest)}
+          />
+        </>
       }
     />
   )
