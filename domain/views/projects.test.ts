@@ -27,7 +27,13 @@ const created = ProjectCreated.of(
   { projectId: projectId(1), ownerId: userId(1), isPrivate: true },
   { ...repository, githubRepoId: '7', name: 'hello', description: 'Says hello' },
 )
-const stats = { totalTasks: 1, completedTasks: 0, runningTasks: 1, runningTitles: ['Add a greeting'] }
+const stats = {
+  totalTasks: 1,
+  completedTasks: 0,
+  activeTasks: 1,
+  runningTasks: 1,
+  runningTitles: ['Add a greeting'],
+}
 const later = '2026-02-01T00:00:00.000Z'
 
 const documentOf = (...events: readonly ProjectEvent[]) =>

@@ -21,25 +21,32 @@ export async function presentTask(
   return taskOf(task, await documents.get(projectsView, task.projectId), addressOf)
 }
 
-/** A project with the counts of its tasks and the titles of the latest ten running tasks. A queued task counts as running. */
+/** A project with the counts of its tasks and the titles of the latest ten running tasks. Queued tasks are active too, but they do not run. */
 export async function presentProject(
   documents: Documents,
   project: ProjectDocument,
   user: UserDocument,
 ): Promise<Project> {
   const ofProject = { projectId: project.id }
-  const active = { ...ofProject, status: ['queued', 'running'] }
-  const [totalTasks, completedTasks, running] = await Promise.all([
+  const running = { ...ofProject, status: 'running' }
+  const [totalTasks, completedTasks, queuedTasks, latest] = await Promise.all([
     documents.count(tasksView, ofProject),
     documents.count(tasksView, { ...ofProject, status: 'completed' }),
+    documents.count(tasksView, { ...ofProject, status: 'queued' }),
     documents.find(tasksView, {
-      where: active,
+      where: running,
       sort: { field: 'order', direction: 'descending' },
       limit: runningTitles,
     }),
   ])
-  const isCut = running.length === runningTitles
-  const runningTasks = isCut ? await documents.count(tasksView, active) : running.length
-  const stats = { totalTasks, completedTasks, runningTasks, runningTitles: running.map((task) => task.title) }
+  const isCut = latest.length === runningTitles
+  const runningTasks = isCut ? await documents.count(tasksView, running) : latest.length
+  const stats = {
+    totalTasks,
+    completedTasks,
+    activeTasks: runningTasks + queuedTasks,
+    runningTasks,
+    runningTitles: latest.map((task) => task.title),
+  }
   return projectOf(project, { stats, login: user.githubUsername, now: new Date() })
 }

@@ -8,9 +8,15 @@ import { refusal, type Asked } from '../../../../tests/client/server.ts'
 import { projectOf, repositoryOf, taskOf } from '../../../../tests/client/samples.ts'
 import { suggestions } from './SuggestedTasks.tsx'
 
-const stats = (totalTasks: number, completedTasks: number, runningTasks: number) => ({
+const stats = (
+  totalTasks: number,
+  completedTasks: number,
+  runningTasks: number,
+  activeTasks = runningTasks,
+) => ({
   totalTasks,
   completedTasks,
+  activeTasks,
   runningTasks,
   runningTitles: [],
 })
@@ -29,12 +35,14 @@ describe('the list of projects', () => {
   })
 
   // Holds screens 2.36.
-  test('has figures of all projects: in all, running tasks, completed tasks', async () => {
-    openPage('/projects', { answers: listing(engine, notes) })
+  test('has figures of all projects: in all, running and queued tasks, completed tasks', async () => {
+    openPage('/projects', { answers: listing(engine, { ...notes, stats: stats(4, 1, 0, 1) }) })
     await screen.findByText('engine')
     expect(await figure('Total Projects')).toBe('2')
-    expect(await figure('Active Tasks')).toBe('2')
+    expect(await figure('Active Tasks')).toBe('3')
     expect(await figure('Completed Tasks')).toBe('4')
+    // A queued task does not run.
+    expect(screen.getAllByText(/Running$/).map(({ textContent }) => textContent)).toEqual(['2 Tasks Running'])
   })
 
   // Holds screens 2.35a, 2.38a.
@@ -317,6 +325,13 @@ describe('a project', () => {
     expect(done?.getByText('Completed')).toBeTruthy()
     expect(done?.getByText('3m ago')).toBeTruthy()
     expect(done?.getByRole('link', { name: 'Pull request #7' })).toBeTruthy()
+  })
+
+  test('says of none that it runs while all its tasks wait', async () => {
+    open([taskOf(1, { status: 'queued', progress: 0 })], { ...project, stats: stats(1, 0, 0, 1) })
+    expect(await figure('Active Tasks')).toBe('1')
+    expect(await screen.findByRole('link', { name: 'Task 1' })).toBeTruthy()
+    expect(screen.queryByText(/Currently Running$/)).toBeNull()
   })
 
   test('says of a row neither the repository, which is above, nor twice that it runs', async () => {
