@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, diffOf, fileOf, messageOf, taskOf } from '../../../../tests/client/samples.ts'
-import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
+import { json, refusal, type Answers, type Asked } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
 /** Opens the page of a task, and waits until it is loaded. */
@@ -224,6 +224,35 @@ describe('a message', () => {
     expect((await seen('Command execution started')).closest('li')?.querySelector('.text-ok')).not.toBeNull()
     expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ isCommand: true, commandText: 'ls' })
   })
+
+  test.each([
+    ['running', [], '1 message queued, sent when this turn ends'],
+    ['queued', [messageOf(1, { status: 'queued' })], '1 message queued, sent when this turn ends'],
+    ['failed', [messageOf(1, { status: 'queued' })], '2 messages waiting'],
+  ] as const)(
+    'that is a command is not told as started while it waits (%s)',
+    async (status, messages, text) => {
+      const command = { messageType: 'command', isCommand: true, commandText: 'ls' } as const
+      const queued = ({ body }: Asked) => {
+        const id = String(Reflect.get(Object(body), 'id'))
+        const chatMessage = messageOf(2, { id, ...command, status: 'queued', version: 2 })
+        return json(201, { success: true, chatMessage })
+      }
+      const server = await open(
+        { status },
+        { [`GET ${at}/chat`]: { messages, version: 1 }, [`POST ${at}/chat`]: queued },
+      )
+      await composer()
+      press('Command mode')
+      await send('ls')
+      expect(await seen(text)).toBeTruthy()
+      server.answer({ [`POST ${at}/chat`]: () => refusal(500) })
+      await send('ls')
+      // A later notification is shown already.
+      expect(await seen('Failed to send command')).toBeTruthy()
+      expect(screen.queryByText('Command execution started')).toBeNull()
+    },
+  )
 
   test.each([
     ['the reason', refusal(429, 'Too many tasks.'), 'Too many tasks.'],

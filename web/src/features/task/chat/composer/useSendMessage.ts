@@ -11,6 +11,7 @@ import {
   messageRefused,
   messageSent,
   messageTaken,
+  type OpenTask,
   selectOpenTask,
   type SentMessage,
 } from '../../taskSlice.ts'
@@ -38,7 +39,11 @@ export function useSendMessage(taskId: string, reload: () => void) {
       images: images.map((image) => image.id),
       ...(withSecrets ? { withSecrets } : {}),
     }
-    const answer = await sendInOrder(store, id, () => sendMessage({ taskId, body }))
+    let begins: boolean | undefined
+    const answer = await sendInOrder(store, id, () => {
+      begins ??= isIdle(selectOpenTask(store.getState()), taskId)
+      return sendMessage({ taskId, body })
+    })
     if (answer === null) return
     if (answer.error !== undefined) {
       const title = isCommand ? taskTexts.toasts.commandNotSent : taskTexts.toasts.notSent
@@ -48,7 +53,7 @@ export function useSendMessage(taskId: string, reload: () => void) {
     }
     if (!isChatAnswer(answer.data)) return reload()
     dispatch(messageTaken(answer.data.chatMessage))
-    if (isCommand) dispatch(notified('success', taskTexts.toasts.commandStarted))
+    if (isCommand && begins === true) dispatch(notified('success', taskTexts.toasts.commandStarted))
   }
 
   return {
@@ -78,6 +83,13 @@ export function useSendMessage(taskId: string, reload: () => void) {
     discard: (id: string) => void dispatch(messageDiscarded(id)),
   }
 }
+
+/** Whether nothing runs or waits in the task, so that what is sent begins at once. */
+const isIdle = ({ task, chat }: OpenTask, taskId: string): boolean =>
+  task?.id === taskId &&
+  task.status !== 'running' &&
+  task.status !== 'queued' &&
+  !Object.values(chat.documents).some(({ status }) => status === 'queued')
 
 /** The body of the request that sends a message, without the message's images. */
 export function bodyOf({ id, text, isCommand, agent }: MessageText) {
