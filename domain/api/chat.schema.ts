@@ -130,7 +130,7 @@ export type MessageFragment = z.infer<typeof MessageFragment>
 
 const params = z.object({ taskId: TaskId })
 /** A page of a history, oldest first. `before` requests the page that ends before a position; without it, the latest page is returned. */
-const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.optional() }
+const page = { limit: queryNumber(limits.pageSize).default(limits.pageSize), before: Position.optional() }
 
 export const getChat = defineRead(chatRoutes.getChat, {
   summary: 'The latest page of messages, oldest first.',

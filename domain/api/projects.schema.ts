@@ -45,7 +45,7 @@ const projectAnswer = { project: Project }
 
 export const listProjects = defineRead(projectRoutes.listProjects, {
   summary: "The person's projects, newest first.",
-  query: { limit: queryNumber(1000).default(200), after: Cursor.optional() },
+  query: { limit: queryNumber(1_000).default(1_000), after: Cursor.optional() },
   answer: { projects: z.array(Project), next: z.string().nullable() },
 })
 

@@ -9,10 +9,11 @@ import { companySizes, roles } from '../user/events.ts'
 import { calls } from './calls.schema.ts'
 import { completeOnboarding, User } from './auth.schema.ts'
 import { signInErrors } from './auth.ts'
-import { ChatMessage, getCommands, sendMessage, TerminalOutput } from './chat.schema.ts'
+import { ChatMessage, getChat, getCommands, getTerminal, sendMessage, TerminalOutput } from './chat.schema.ts'
 import { messageTypes } from './chat.ts'
 import { imageLimits, imageTexts } from './images.ts'
 import { ShownImage, uploadImage } from './images.schema.ts'
+import { limits } from './limits.ts'
 import {
   Branch,
   createProject,
@@ -20,6 +21,7 @@ import {
   getGitHubUser,
   listBranches,
   listOrganizations,
+  listProjects,
   listRepositories,
   Project,
   Repository,
@@ -31,6 +33,12 @@ import { ChangedFile, createPullRequest, createTask, GitDiff, Task } from './tas
 /** Those of the names that the schema of an object does not have. */
 const missing = (schema: z.ZodObject, ...names: readonly string[]) =>
   names.filter((name) => !Object.hasOwn(schema.shape, name))
+
+test('a client that knows of no pages gets the longest', () => {
+  for (const { query } of [getChat, getCommands, getTerminal])
+    expect(query.parse({}).limit).toBe(limits.pageSize)
+  expect(listProjects.query.parse({}).limit).toBe(1_000)
+})
 
 describe('these are there:', () => {
   // Holds contract 3.1.

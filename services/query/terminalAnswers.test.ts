@@ -38,7 +38,7 @@ function reading() {
   const texts = terminalTexts({ log })
   return {
     reads: () => reads,
-    async page(limit?: number) {
+    async page(limit = 5_000) {
       const bytes = await texts.of(task, { limit, before: undefined })
       const { output, version }: AnswerOf<typeof getTerminal> = JSON.parse(bytes.toString('utf8'))
       return { printed: output.map(({ content }) => content), version }

@@ -18,7 +18,8 @@ export interface TerminalTexts {
   of(task: Pick<TaskDocument, 'id' | 'execution'>, page: Page): Promise<JsonText<Answer>>
 }
 
-const pageLength = 500
+/** How many events of a terminal's stream are read at once. */
+const eventsAtOnce = 500
 /** The total length of the kept answers, in bytes. */
 const keptBytes = 4_000_000
 /** The overhead of a cached answer, in bytes: a short answer keeps a part of Node's buffer pool in memory. */
@@ -64,7 +65,7 @@ async function latestOutput(
   log: EventLog,
   stream: string,
   executionId: string,
-  { limit = pageLength, before }: Page,
+  { limit, before }: Page,
 ): Promise<Answer & { readonly lastHash: string }> {
   const output: TerminalOutput[] = []
   const deltas: MessageDelta[] = []
@@ -72,7 +73,7 @@ async function latestOutput(
   let lastHash = ''
   let from: number | 'end' = 'end'
   while (output.length < limit) {
-    const events = await log.readBackwards(stream, from, pageLength)
+    const events = await log.readBackwards(stream, from, eventsAtOnce)
     for (const event of events) {
       if (event.revision > version) [version, lastHash] = [event.revision, event.meta.hash]
       const wanted = before === undefined || comparePositions(event.position, before) < 0

@@ -12,7 +12,6 @@ import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
 
-const pageLength = 500
 /** How many of the latest messages are searched for images, and how many of the latest tool calls with images are read. */
 const mostWithImages = 1_000
 
@@ -53,7 +52,7 @@ export const chatRoutes: readonly Route<QueryServices>[] = [
 ]
 
 interface PageQuery {
-  readonly limit?: number | undefined
+  readonly limit: number
   readonly before?: Position | undefined
 }
 
@@ -61,7 +60,7 @@ async function latest<D extends ViewDocument & { readonly order: string }>(
   documents: Documents,
   view: View<D>,
   taskId: string,
-  { limit = pageLength, before }: PageQuery,
+  { limit, before }: PageQuery,
   wanted: Readonly<Record<string, boolean>> = {},
 ): Promise<readonly D[]> {
   const found = await documents.find(view, {
