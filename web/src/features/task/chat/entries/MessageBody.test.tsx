@@ -54,7 +54,9 @@ const shownOf = (text: string) =>
 test.each([
   '```\nlet answer = 42\n```',
   '> `src/a.ts:4`\n>\n> ```diff\n> +let answer = 42\n> ```\n\nWhy 42?',
-])("a person's block of code is shown as code: %j", async (text) => {
+  'Why 42?\n  7→let answer = 42\n  8→print(answer)',
+  '     1\tlet answer = 42\n     2\tprint(answer)',
+])("a person's block of code, or listing, is shown as code: %j", async (text) => {
   const shown = shownOf(text)
   await waitFor(() => expect(shown.querySelectorAll('pre')).toHaveLength(1))
 })

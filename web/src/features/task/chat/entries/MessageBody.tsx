@@ -1,8 +1,9 @@
 /**
  * The text of a message. A text of more than 300 characters is cut until somebody expands it, unless it was read while it was written or matches a
- * search. Agents write Markdown; a person's text is shown literally, unless it contains a code block.
+ * search. Agents write Markdown; a person's text is shown literally, unless it contains a code block or a numbered listing.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
+import { withListings } from '../markdown/blocks.ts'
 import { loadedMarkdown, loadMarkdown } from '../markdown/loadMarkdown.ts'
 import type { MarkdownProps } from '../markdown/Markdown.tsx'
 import { SearchContext } from '../searchMarks.ts'
@@ -84,9 +85,9 @@ function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   )
 }
 
-/** Whether a code block begins in the text, at the top level or in a quotation. */
+/** Whether the text has a numbered listing, or a code block begins in it, at the top level or in a quotation. */
 function hasCode(text: string): boolean {
-  return /^(?: {0,3}>)* {0,3}(?:```|~~~)/m.test(text)
+  return /^(?: {0,3}>)* {0,3}(?:```|~~~)/m.test(text) || withListings(text) !== text
 }
 
 /** A text as Markdown. Until the chunk is loaded, the text is shown as it was written. */
