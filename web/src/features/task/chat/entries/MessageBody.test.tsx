@@ -7,22 +7,25 @@ import { CommandBody, MessageBody } from './MessageBody.tsx'
 
 afterEach(cleanup)
 
-test('a message of 300 characters is shown whole', () => {
-  const text = 'x'.repeat(300)
+test.each(['x', '😀'])('a message of 300 characters is shown whole: %s', (character) => {
+  const text = character.repeat(300)
   const { container } = render(<MessageBody text={text} markdown={false} />)
   expect(container.textContent).toBe(text)
 })
 
 // Holds contract 9.13; screens 2.49a.
-test('a message of more than 300 characters is cut there, until more is asked for', () => {
-  const text = 'x'.repeat(301)
-  const { container } = render(<MessageBody text={text} markdown={false} />)
-  expect(container.textContent).toBe(`${'x'.repeat(300)}…Show more`)
-  fireEvent.click(screen.getByRole('button', { name: 'Show more' }))
-  expect(container.textContent).toBe(`${text}Show less`)
-  fireEvent.click(screen.getByRole('button', { name: 'Show less' }))
-  expect(container.textContent).toBe(`${'x'.repeat(300)}…Show more`)
-})
+test.each(['x', '😀'])(
+  'a message of more than 300 characters is cut there, until more is asked for: %s',
+  (character) => {
+    const text = character.repeat(301)
+    const { container } = render(<MessageBody text={text} markdown={false} />)
+    expect(container.textContent).toBe(`${character.repeat(300)}…Show more`)
+    fireEvent.click(screen.getByRole('button', { name: 'Show more' }))
+    expect(container.textContent).toBe(`${text}Show less`)
+    fireEvent.click(screen.getByRole('button', { name: 'Show less' }))
+    expect(container.textContent).toBe(`${character.repeat(300)}…Show more`)
+  },
+)
 
 test('a command is cut there too, as it is written', () => {
   const text = `cat <<'EOF'\n\`\`\`\n${'x'.repeat(300)}\nEOF`

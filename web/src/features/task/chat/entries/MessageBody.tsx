@@ -64,7 +64,8 @@ interface TruncatedProps {
 function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   const [chosen, setOpen] = useState<boolean | null>(null)
   const words = use(SearchContext)
-  const long = text.length > collapsedLength
+  // In code points, as the cut counts them; a text of twice as many code units is long in any case.
+  const long = [...text.slice(0, 2 * collapsedLength + 1)].length > collapsedLength
   // A search match must be visible, wherever in the message it is.
   const isMatch = words !== '' && text.toLowerCase().includes(words.toLowerCase())
   const open = chosen ?? (expanded || isMatch)
