@@ -85,6 +85,15 @@ describe('the address', () => {
     expect(screen.getByText('Flightdeck')).toBeTruthy()
   })
 
+  test.each([
+    ['/auth/nowhere', 0],
+    ['/onboarding/nowhere', 1],
+  ])('%s is none, with %i top bars', async (address, bars) => {
+    openPage(address, { answers })
+    expect(await heading('Page not found')).toBeTruthy()
+    await waitFor(() => expect(screen.queryAllByRole('banner')).toHaveLength(bars))
+  })
+
   // Holds screens 2.13.
   test('that is none says so, and leads to the dashboard', async () => {
     openPage('/no/such/page', { answers })

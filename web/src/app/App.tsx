@@ -32,7 +32,7 @@ export function App({ callback }: AppProps) {
           <Route path="/login" element={<SignIn />} />
           <Route path="/auth/callback" element={<AuthCallback outcome={callback} />} />
           <Route
-            path="/onboarding/*"
+            path="/onboarding/subscription?"
             element={
               <Guard for="newcomers">
                 <pages.Onboarding />

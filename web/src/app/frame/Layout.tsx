@@ -1,4 +1,4 @@
-/** The frame of all pages but the sign-in and the onboarding, with the top bar for people who are signed in. */
+/** The frame of all pages but the sign-in and the onboarding, with the top bar for people who are signed in, except below `/auth`. */
 import { Suspense, useDeferredValue, type ReactNode, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
@@ -35,7 +35,7 @@ function Frame() {
   const signedIn = useSelector(selectSignedIn)
   const { data } = useMeQuery(undefined, { skip: !signedIn })
   const onTask = /^\/tasks\/[^/]+/.test(pathname)
-  const user = signedIn && data?.user.onboardingCompleted ? data.user : null
+  const user = signedIn && data?.user.onboardingCompleted && !pathname.startsWith('/auth') ? data.user : null
   return (
     <div
       // Moves the toasts away from the bottom of the window, where a task has its composer and its terminal.
