@@ -29,6 +29,18 @@ test('a day is Today, Yesterday, or its weekday, month and day', () => {
   expect(dayLabel(at, Date.parse('2026-03-12T00:01:00'))).toBe('Tuesday, March 10')
 })
 
+describe('the day after the clocks were changed', () => {
+  afterEach(() => vi.unstubAllEnvs())
+
+  test.each([
+    ['spring', '2026-03-08T12:00:00Z', '2026-03-09T04:30:00Z'],
+    ['autumn', '2026-10-31T12:00:00Z', '2026-11-02T04:30:00Z'],
+  ])('Yesterday is the day before also in the %s', (_, then, now) => {
+    vi.stubEnv('TZ', 'America/New_York')
+    expect(dayLabel(then, Date.parse(now))).toBe('Yesterday')
+  })
+})
+
 // Holds screens 2.33d.
 test('a date is a short month and day, or N/A', () => {
   expect(shortDate(at)).toBe('Mar 10')

@@ -45,8 +45,11 @@ export function age(at: string, now: number): string {
 /** `Today`, `Yesterday`, or `Thursday, November 20`, in the reader's time zone. */
 export function dayLabel(at: string, now: number): string {
   const then = new Date(at)
-  if (sameDay(then, new Date(now))) return 'Today'
-  if (sameDay(then, new Date(now - day))) return 'Yesterday'
+  const today = new Date(now)
+  if (sameDay(then, today)) return 'Today'
+  // By the calendar, because a day can have 23 or 25 hours.
+  const yesterday = new Date(today.getFullYear(), today.getMonth(), today.getDate() - 1)
+  if (sameDay(then, yesterday)) return 'Yesterday'
   return `${weekdays[then.getDay()]}, ${monthOf(then)} ${then.getDate()}`
 }
 
