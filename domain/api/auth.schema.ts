@@ -21,7 +21,9 @@ export const User = z.object({
 export type User = z.infer<typeof User>
 
 const userAnswer = { user: User }
-const Email = Text.pipe(z.email('Enter a valid email address.').max(254))
+export const Email = Text.pipe(z.email('Enter a valid email address.').max(254))
+/** The email address of a profile; `''` for none. The route checks a changed one by `Email`, since the code host may have given the stored one. */
+const ProfileEmail = Text.max(1_000).nullable().optional()
 
 /** The email address that a person signs in with, in one canonical form. */
 const SignInEmail = z
@@ -101,7 +103,7 @@ export const updateProfile = defineWrite(authRoutes.updateProfile, {
   body: z.object({
     fullName: required('Please enter your full name.', limits.nameLength).optional(),
     name: required('Please enter your full name.', limits.nameLength).optional(),
-    email: Email.nullable().optional(),
+    email: ProfileEmail,
   }),
   answer: userAnswer,
 })
@@ -111,7 +113,7 @@ export const completeOnboarding = defineWrite(authRoutes.completeOnboarding, {
   open: 'signed_in',
   body: z.object({
     fullName: required('Please enter your full name.', limits.nameLength),
-    email: z.union([Email, z.literal('')]).optional(),
+    email: ProfileEmail,
     companySize: CompanySize,
     role: Role,
   }),

@@ -7,7 +7,7 @@ import { mediaTypes } from '../image.ts'
 import { taskStatuses, titleOf } from './tasks.ts'
 import { companySizes, roles } from '../user/events.ts'
 import { calls } from './calls.schema.ts'
-import { completeOnboarding, User } from './auth.schema.ts'
+import { completeOnboarding, updateProfile, User } from './auth.schema.ts'
 import { signInErrors } from './auth.ts'
 import { ChatMessage, getChat, getCommands, getTerminal, sendMessage, TerminalOutput } from './chat.schema.ts'
 import { messageTypes } from './chat.ts'
@@ -247,6 +247,9 @@ describe('these are there:', () => {
     expect(completeOnboarding.body.parse({ ...answers, email: 'ada@example.com' }).email).toBe(
       'ada@example.com',
     )
+    // The form of the profile too may be sent without an address.
+    for (const { body } of [completeOnboarding, updateProfile])
+      expect(body.parse({ ...answers, email: '' }).email).toBe('')
     expect(companySizes).toEqual(['solo', '2-5', '6-20', '21-50', '51-200', '200+'])
     expect(roles).toEqual(['developer', 'designer', 'product_manager', 'team_lead', 'cto', 'other'])
   })

@@ -40,6 +40,14 @@ test('a profile takes name and email, as it takes fullName; both that are sent a
     status: 200,
     body: { user: { ...both, email: 'king@example.com' } },
   })
+  expect(await ada.api('PUT', '/auth/profile', { ...both, email: 'king' })).toMatchObject({
+    status: 400,
+    body: { field: 'email', error: 'Enter a valid email address.' },
+  })
+  expect(await ada.api('PUT', '/auth/profile', { ...both, email: '' })).toMatchObject({
+    status: 200,
+    body: { user: { ...both, email: null } },
+  })
 })
 
 describe('a project', () => {

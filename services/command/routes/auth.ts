@@ -14,6 +14,7 @@ import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
 import { userOf, usersView } from '#domain/views/users.ts'
 import { identified, signedIn, type Person } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { emailOf } from '../checks/emailAddress.ts'
 import { route, written, type CommandServices } from '../services.ts'
 
 export const authRoutes: readonly Route<CommandServices>[] = [
@@ -22,12 +23,12 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     // If a client sends only one of the names, both names are set to it.
     const name = body.name ?? body.fullName ?? user.name
     const fullName = body.fullName ?? body.name ?? user.fullName
-    const email = body.email === undefined ? user.email : body.email
+    const email = body.email === undefined ? user.email : emailOf(body.email, user.email)
     return executeOnUser({ type: 'UpdateProfile', name, fullName, email }, request, services)
   }),
   route(completeOnboarding, identified, async ({ body, ...request }, services) => {
     const { fullName, companySize, role } = body
-    const email = body.email === undefined || body.email === '' ? null : body.email
+    const email = request.user.email ?? emailOf(body.email ?? null, null)
     return executeOnUser(
       { type: 'CompleteOnboarding', fullName, email, companySize, role },
       request,
