@@ -27,6 +27,7 @@ const profile: HostProfile = {
   email: 'ada@code.example',
   avatar: 'https://code.example/ada.png',
 }
+const startsAt = '2026-01-01T00:00:00.000Z'
 const expiresAt = '2026-01-08T00:00:00.000Z'
 
 const signIn = (n: number, as: HostProfile = profile) =>
@@ -35,6 +36,7 @@ const signIn = (n: number, as: HostProfile = profile) =>
     userId: userId(1),
     profile: as,
     sessionId: sessionId(n),
+    startsAt,
     expiresAt,
     client: 'Chrome on Linux',
   }) as const
@@ -67,6 +69,7 @@ const register = (n: number) =>
     email: 'ada@code.example',
     credentialId: credentialId(n),
     sessionId: sessionId(n),
+    startsAt,
     expiresAt,
     client: 'Chrome on Linux',
   }) as const
@@ -92,6 +95,9 @@ describe('finding 9: however often somebody signs in', () => {
     given(user, [registered, passwordSet(1), connected, ...begunAndEnded])
       .when(signIn(maxBegun + 1))
       .thenRefused('rate_limited')
+    given(user, [registered, passwordSet(1), connected, ...begunAndEnded])
+      .when({ ...signIn(maxBegun + 1), startsAt: expiresAt })
+      .then([session(maxBegun + 1)])
     const later = user.evolve(
       stateAfter(user, [registered, connected, ...begunAndEnded]),
       recorded(
@@ -122,6 +128,7 @@ describe('signing in with a password', () => {
       type: 'SignInWithPassword',
       credentialId: credentialId(n),
       sessionId: sessionId(2),
+      startsAt,
       expiresAt,
       client: 'Chrome on Linux',
     }) as const
@@ -301,6 +308,7 @@ test.each<UserCommand>([
     type: 'SignInWithPassword',
     credentialId: credentialId(1),
     sessionId: sessionId(1),
+    startsAt,
     expiresAt,
     client: null,
   },

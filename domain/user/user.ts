@@ -51,6 +51,7 @@ export type UserState =
 
 export interface NewSession {
   readonly sessionId: string
+  readonly startsAt: string
   readonly expiresAt: string
   readonly client: string | null
 }
@@ -67,7 +68,7 @@ function begun(
   state: Extract<UserState, { kind: 'user' }>,
   before: readonly UserEvent[] = [],
 ): Decision<UserEvent> {
-  if (state.begun.length >= maxBegun)
+  if (state.begun.filter((expiresAt) => expiresAt > command.startsAt).length >= maxBegun)
     return refuse('rate_limited', `You have signed in ${maxBegun} times in a week. Try again later.`)
   const [oldest] = state.sessions.keys()
   const isFull = state.sessions.size >= maxSessions && oldest !== undefined

@@ -112,7 +112,12 @@ export function issueTasks() {
     const id = idOfAccount(engines.vault, 'local', githubId)
     await engines.commands.execute(identity, identityStream(id), claim, cause())
     const profile = { githubId, login, name: null, email: null, avatar: '' }
-    const session = { sessionId: sessionId(n), expiresAt: '2099-01-01T00:00:00Z', client: null }
+    const session = {
+      sessionId: sessionId(n),
+      startsAt: '2026-01-01T00:00:00.000Z',
+      expiresAt: '2099-01-01T00:00:00Z',
+      client: null,
+    }
     const command = { type: 'SignInWithGitHub', userId: userId(n), profile, ...session } as const
     await engines.commands.execute(user, userStream(userId(n)), command, cause())
   }

@@ -25,6 +25,7 @@ const profile = fc.record({
 })
 const sessionIds = fc.constantFrom(sessionId(1), sessionId(2), sessionId(3))
 const credentialIds = fc.constantFrom(credentialId(1), credentialId(2))
+const startsAt = fc.constant('2026-01-01T00:00:00.000Z')
 const expiresAt = fc.constant('2026-01-08T00:00:00.000Z')
 const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
   fc.record({
@@ -34,6 +35,7 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     email: word,
     credentialId: credentialIds,
     sessionId: sessionIds,
+    startsAt,
     expiresAt,
     client: maybe,
   }),
@@ -41,6 +43,7 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     type: fc.constant('SignInWithPassword' as const),
     credentialId: credentialIds,
     sessionId: sessionIds,
+    startsAt,
     expiresAt,
     client: maybe,
   }),
@@ -49,6 +52,7 @@ const userCommand: fc.Arbitrary<UserCommand> = fc.oneof(
     userId: fc.constant(userId(1)),
     profile,
     sessionId: sessionIds,
+    startsAt,
     expiresAt,
     client: maybe,
   }),

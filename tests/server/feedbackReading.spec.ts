@@ -193,7 +193,12 @@ async function graceIsHere(): Promise<void> {
   const claim = { type: 'ClaimIdentity', userId: userId(2) } as const
   await engines.commands.execute(identity, identityStream(id), claim, cause())
   const profile = { githubId: grace.id, login: 'grace', name: null, email: null, avatar: '' }
-  const session = { sessionId: sessionId(1), expiresAt: '2027-01-01T00:00:00Z', client: null }
+  const session = {
+    sessionId: sessionId(1),
+    startsAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2027-01-01T00:00:00Z',
+    client: null,
+  }
   const signIn = { type: 'SignInWithGitHub', userId: userId(2), profile, ...session } as const
   await engines.commands.execute(user, userStream(userId(2)), signIn, cause())
 }

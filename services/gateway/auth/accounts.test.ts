@@ -15,6 +15,7 @@ import { accounts, type Accounts, type ProvenAccount } from './accounts.ts'
 const ids: Ids = { uuid: randomUUID }
 /** The login of an account that may not sign in. */
 const refused = 'mallory'
+const startsAt = '2026-01-01T00:00:00.000Z'
 const expiresAt = '2100-01-01T00:00:00.000Z'
 
 let engines: TestEngines
@@ -90,7 +91,7 @@ async function person() {
   await engines.commands.execute(
     user,
     userStream(userId),
-    { ...command, credentialId, sessionId, expiresAt, client: null },
+    { ...command, credentialId, sessionId, startsAt, expiresAt, client: null },
     cause(),
   )
   return { userId, sessionId }

@@ -83,7 +83,11 @@ beforeEach(async () => {
   http.on('connection', (connection) => connections.add(connection))
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   server = openSocket(http, feed, {
-    sessions: { verify, token: unused, begin: () => ({ sessionId: '', expiresAt: '', client: null }) },
+    sessions: {
+      verify,
+      token: unused,
+      begin: () => ({ sessionId: '', startsAt: '', expiresAt: '', client: null }),
+    },
     accessControl: { ...openAccess, isOpen: false, check: () => checkAccess() },
     documents: { ...reads, now: (view, stream, id) => now(view, stream, id) },
     logger: logger('silent'),

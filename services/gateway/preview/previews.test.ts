@@ -66,7 +66,7 @@ beforeAll(async () => {
   const sessions = {
     verify: async (token: string) => (token === 'ours' ? owner : undefined),
     token: () => Promise.reject(new Error('unused')),
-    begin: () => ({ sessionId: '', expiresAt: '', client: null }),
+    begin: () => ({ sessionId: '', startsAt: '', expiresAt: '', client: null }),
   }
   const given = { names, passes, services: { sessions, logger: engines.logger }, known: () => undefined }
   patient = await serve({}, { ...given, checkMs: 50 })

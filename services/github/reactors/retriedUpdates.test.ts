@@ -39,7 +39,12 @@ beforeEach(async () => {
   engines = await openTestEngines()
   asked = 0
   refusals = []
-  const session = { sessionId, expiresAt: '2100-01-01T00:00:00.000Z', client: null }
+  const session = {
+    sessionId,
+    startsAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2100-01-01T00:00:00.000Z',
+    client: null,
+  }
   const signIn = { type: 'SignInWithGitHub', userId: owner, profile, ...session } as const
   await engines.commands.execute(user, userStream(owner), signIn, cause())
 })

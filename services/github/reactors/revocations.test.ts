@@ -94,7 +94,12 @@ const profileOf = (who: Someone) => ({
   email: null,
   avatar: 'a.png',
 })
-const newSession = () => ({ sessionId: randomUUID(), expiresAt: '2100-01-01T00:00:00.000Z', client: null })
+const newSession = () => ({
+  sessionId: randomUUID(),
+  startsAt: '2026-01-01T00:00:00.000Z',
+  expiresAt: '2100-01-01T00:00:00.000Z',
+  client: null,
+})
 async function connect(who: Someone): Promise<void> {
   const { commands, vault } = engines
   const id = idOfAccount(vault, codeHostName, who.githubId)

@@ -21,7 +21,12 @@ const identity = { userId: 'u1', sessionId: 'a-session' }
 test('a session lasts seven days, and so does its token', async () => {
   const { begin, token } = sessionsAt(noon)
   const session = begin('')
-  expect(session).toEqual({ client: null, sessionId: 'a-session', expiresAt: later(sessionDays * dayMs) })
+  expect(session).toEqual({
+    client: null,
+    sessionId: 'a-session',
+    startsAt: noon,
+    expiresAt: later(sessionDays * dayMs),
+  })
   const given = await token(identity, session.expiresAt)
   expect(await sessionsAt(later(1_000)).verify(given)).toEqual(identity)
   expect(await sessionsAt(later(sessionDays * dayMs - 1_000)).verify(given)).toEqual(identity)

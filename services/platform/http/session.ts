@@ -20,7 +20,7 @@ const Claims = z.object({ sub: z.string(), sid: z.string(), exp: z.number() })
 const maxVerified = 1_000
 
 export interface Sessions {
-  /** Makes the id and the expiry of a new session and the name of its client, to be recorded before its token is handed out. */
+  /** Makes a new session, to be recorded before its token is handed out. */
   begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
   /** The identity in an unexpired token that we signed; `undefined` for any other token. */
@@ -34,11 +34,15 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
     max: maxVerified,
   })
   return {
-    begin: (userAgent) => ({
-      client: clientOf(userAgent),
-      sessionId: engines.ids.uuid(),
-      expiresAt: new Date(engines.clock.now().getTime() + sessionDays * 86_400_000).toISOString(),
-    }),
+    begin(userAgent) {
+      const now = engines.clock.now()
+      return {
+        client: clientOf(userAgent),
+        sessionId: engines.ids.uuid(),
+        startsAt: now.toISOString(),
+        expiresAt: new Date(now.getTime() + sessionDays * 86_400_000).toISOString(),
+      }
+    },
     token: ({ userId, sessionId }, expiresAt) =>
       new SignJWT({ sid: sessionId })
         .setProtectedHeader({ alg: 'HS256' })

@@ -128,7 +128,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
     sessions: {
       verify: async () => ({ userId: userId(1), sessionId: 'session-1' }),
       token: unused,
-      begin: () => ({ sessionId: '', expiresAt: '', client: null }),
+      begin: () => ({ sessionId: '', startsAt: '', expiresAt: '', client: null }),
     },
     accessControl: openAccess,
     documents: engines.documents,
