@@ -16,10 +16,12 @@ const Name = z
 
 const Word = Text.max(mcpLimits.wordLength)
 
-const Url = Word.trim().regex(
-  /^https?:\/\/[^\s/?#@\\]+([/?][^\s#\\]*)?$/i,
-  'Enter an address that begins with https:// or http://, without a password in it.',
-)
+const Url = Word.trim()
+  .regex(
+    /^https?:\/\/[^\s/?#@\\]+([/?][^\s#\\]*)?$/i,
+    'Enter an address that begins with https:// or http://, without a password in it.',
+  )
+  .pipe(z.url('Enter an address with a valid name and port. It cannot contain variables.'))
 
 /** Headers that people cannot set: those that the connection itself or MCP uses, and cookies. */
 const reservedHeaders =

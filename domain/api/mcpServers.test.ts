@@ -1,4 +1,4 @@
-/** How much MCP servers may add to the arguments of an agent's program. */
+/** Which addresses MCP servers may have, and how much they may add to the arguments of an agent's program. */
 import { expect, test } from 'vitest'
 import { setProjectMcpServers } from './mcpServers.schema.ts'
 
@@ -37,3 +37,12 @@ test.each([
     'The commands and the switched-off tools of all servers together are too long.',
   ])
 })
+
+test.each(['http://localhost:${PORT}/mcp', 'https://mcp.example.org:99999/mcp', 'https://[mcp]/'])(
+  'an address that nothing can be sent to is refused: %s',
+  (url) => {
+    expect(messagesOf([{ ...remote('one', []), url }])).toEqual([
+      'Enter an address with a valid name and port. It cannot contain variables.',
+    ])
+  },
+)

@@ -132,6 +132,7 @@ function refuseUnknown(input: McpServerInput, index: number, before: readonly Mc
   const isKept =
     old?.kind === 'remote' &&
     old.auth.kind === 'header' &&
+    URL.canParse(old.url) &&
     new URL(old.url).origin === new URL(input.url).origin
   if (!isKept)
     throw new Fault('invalid_input', 'Enter the value of the header.', `servers.${index}.auth.value`)

@@ -83,6 +83,7 @@ async function remoteServer(
   codeHost: Rule,
 ): Promise<RemoteServer | string> {
   const { id, name, url, auth, toolsOff } = server
+  if (!URL.canParse(url)) return 'Its address is not valid. Correct it in the settings.'
   const network = { mayReachPrivate: egress.mayReachPrivate, codeHost }
   const known = { id, name, url, toolsOff, network, header: null }
   switch (auth.kind) {

@@ -141,10 +141,10 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
   const { sandbox, workspace, backend } = start
   const metered = meteredUsage()
   const known = { workspace, stdin: 'pipe', limits: agentLimits } as const
+  const mcp = mcpOf(deps, start)
   const folder = await deps.scratch.make()
   let reserved: ReservedSandbox | undefined
   let broker: Broker | undefined
-  const mcp = mcpOf(deps, start)
   let env: SandboxEgress | undefined
   const closeAll = async () => {
     await Promise.all([broker?.close(), env?.close()])
