@@ -14,7 +14,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { readInput } from '#domain/kernel/readInput.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { sealInput } from '#platform/live/shellInput.ts'
-import type { Identity } from '#platform/http/session.ts'
+import type { VerifiedIdentity } from '#platform/http/session.ts'
 import type { RpcRequest } from '#platform/ports/rpc.ts'
 import type { GatewayServices } from '../services.ts'
 
@@ -25,7 +25,7 @@ const useTimeoutMs = 20_000
 /** The maximum number of requests of one socket that wait. A client waits for the answer to its input before it sends more. */
 const maxWaiting = 20
 
-type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
+type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, VerifiedIdentity>
 type UseInput = readonly [taskId: string, shellId: string, ...unknown[]]
 type Use = RpcRequest<'useShell'>['use']
 export type ShellServices = Pick<GatewayServices, 'documents' | 'logger'> & {

@@ -39,6 +39,8 @@ let asked: number
 let now: Documents['now']
 let mayConnect: () => Promise<void>
 let checkAccess: () => Promise<void>
+/** When the sessions expire, in milliseconds since 1970. */
+let endsAt: number
 let rpc: ReturnType<typeof openInProcessRpc>
 const emit = vi.fn<Emit>()
 
@@ -52,6 +54,7 @@ beforeEach(async () => {
   now = reads.now
   mayConnect = async () => undefined
   checkAccess = async () => undefined
+  endsAt = Date.now() + 86_400_000
   emit.mockClear()
   rpc = openInProcessRpc({ onFault: () => undefined })
   const tasks = Array.from({ length: 60 }, (_, n) => ({ id: taskId(n), owner: userId(1) }))
@@ -76,7 +79,7 @@ beforeEach(async () => {
     stop: async () => undefined,
   }
   const verify = async (token: string) =>
-    token === 'good' ? { userId: userId(1), sessionId: sessionId(1) } : undefined
+    token === 'good' ? { userId: userId(1), sessionId: sessionId(1), endsAt } : undefined
   const unused = () => Promise.reject(new Error('The socket does not ask this.'))
   http = createServer()
   connections = new Set()
@@ -177,6 +180,12 @@ describe('a connection', () => {
     await join(client, taskId(1))
     expect(client.connected).toBe(true)
     viewer?.sessionEnded(sessionId(1))
+    await vi.waitFor(() => expect(client.connected).toBe(false))
+  })
+
+  test('is cut off when its session expires', async () => {
+    endsAt = Date.now() + 100
+    const client = await connect()
     await vi.waitFor(() => expect(client.connected).toBe(false))
   })
 

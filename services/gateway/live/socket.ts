@@ -15,14 +15,14 @@ import { usersView } from '#domain/views/users.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Identity } from '#platform/http/session.ts'
+import type { VerifiedIdentity } from '#platform/http/session.ts'
 import type { Rate, Strangers } from '../http/limits.ts'
 import type { GatewayServices } from '../services.ts'
 import type { Feed, Viewer } from './feed.ts'
 import { serveShells, type ShellServices } from './shells.ts'
 
-type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, Identity>
-type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, Identity>
+type LiveServer = Server<ClientEvents, ServerEvents, Record<string, never>, VerifiedIdentity>
+type LiveSocket = Socket<ClientEvents, ServerEvents, Record<string, never>, VerifiedIdentity>
 
 type SocketServices = Pick<GatewayServices, 'sessions' | 'accessControl' | 'documents' | 'logger' | 'emit'> &
   ShellServices & {
@@ -151,15 +151,16 @@ async function checkAll(
 
 async function enter(socket: LiveSocket, services: SocketServices): Promise<void> {
   const { token } = Handshake.parse(socket.handshake.auth)
-  const identity: Identity | null = (await services.sessions.verify(token)) ?? null
-  const { user, sessionId } = await signedIn({ identity }, services)
+  const identity = await services.sessions.verify(token)
+  if (identity === undefined) throw new Fault('sign_in_required')
+  const { user } = await signedIn({ identity }, services)
   await services.accessControl.check(user.id)
   await services.mayConnect(user.id)
   if (openOf(user.id, socket.nsp.sockets.values()) >= services.socketsOfPerson) {
     const sentence = `You have ${services.socketsOfPerson} live connections open, which is the most. Close some tabs.`
     throw new Fault('rate_limited', sentence)
   }
-  socket.data = { userId: user.id, sessionId }
+  socket.data = identity
   services.known(socket.request.socket)
   services.strangers.gone(socket.conn)
 }
@@ -206,6 +207,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices, closeSh
   services.emit({ kind: 'socket', change: 'opened' })
   feed.follow(userId, viewer)
   void endIfSignedOut(socket, viewer, services)
+  endAtExpiry(socket, viewer)
   services.onPresence()
   let turn: Promise<void> = Promise.resolve()
   let pendingRequests = 0
@@ -260,6 +262,13 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices, closeSh
     feed.unfollow(userId, viewer)
     services.emit({ kind: 'socket', change: 'closed' })
   })
+}
+
+/** Ends a connection when its session expires. */
+function endAtExpiry(socket: LiveSocket, viewer: Viewer): void {
+  const { sessionId, endsAt } = socket.data
+  const expiry = setTimeout(() => viewer.sessionEnded(sessionId), endsAt - Date.now())
+  socket.on('disconnect', () => clearTimeout(expiry))
 }
 
 /** The task by the log, which knows a new task before the read models do. Counts as a request of the person. */

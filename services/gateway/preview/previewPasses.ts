@@ -27,7 +27,7 @@ export interface PreviewPasses {
   /** The pass for this place, if one of the cookies holds it. */
   read(cookies: readonly string[], place: PreviewPlace): Promise<PreviewPass | undefined>
   /**
-   * The sandbox that the pass is for. Throws a `Fault` when the person has signed out, when they may no longer see the task or use this server or
+   * The sandbox that the pass is for. Throws a `Fault` when the session is over, when the person may no longer see the task or use this server or
    * this cannot be checked, and when the sandbox has ended.
    */
   admit(pass: PreviewPass): Promise<RunningSandbox>
@@ -51,7 +51,7 @@ export function previewPasses(
   services: Pick<GatewayServices, 'vault' | 'clock' | 'ids' | 'recentKeys' | 'documents' | 'accessControl'>,
   sandboxes: SandboxPorts,
 ): PreviewPasses {
-  const { ids, recentKeys, documents, accessControl } = services
+  const { ids, clock, recentKeys, documents, accessControl } = services
   // The keys differ, so that a cookie is never accepted as a ticket, nor a ticket as a cookie.
   const tickets = signedClaims(services, 'preview-ticket', ticketSeconds)
   const passes = signedClaims(services, 'preview-pass', passSeconds)
@@ -75,6 +75,9 @@ export function previewPasses(
     },
     async admit({ userId, sessionId, taskId, sandboxId }) {
       const { user } = await signedIn({ identity: { userId, sessionId } }, services)
+      const now = clock.now().toISOString()
+      if (!user.sessions.some(({ id, expiresAt }) => id === sessionId && expiresAt > now))
+        throw new Fault('sign_in_required')
       await accessControl.check(user.id)
       if ((await documents.get(tasksView, taskId))?.owner !== user.id)
         throw new Fault('not_found', 'There is no such task.')

@@ -32,6 +32,7 @@ let engines: TestEngines
 let passes: PreviewPasses
 let now: number
 let ended: string[]
+let expiresAt: string
 /** The sandboxes that run. */
 let running: RunningSandbox[]
 let closing: (() => unknown)[]
@@ -49,6 +50,7 @@ let position = 0
 const person = () => ({
   id: userId(1),
   onboardingCompleted: true,
+  sessions: [{ id: owner.sessionId, expiresAt }],
   endedSessions: ended.map((sessionId) => ({ sessionId })),
 })
 
@@ -64,7 +66,7 @@ beforeAll(async () => {
   }
   passes = previewPasses(services, { of: () => running })
   const sessions = {
-    verify: async (token: string) => (token === 'ours' ? owner : undefined),
+    verify: async (token: string) => (token === 'ours' ? { ...owner, endsAt: Infinity } : undefined),
     token: () => Promise.reject(new Error('unused')),
     begin: () => ({ sessionId: '', startsAt: '', expiresAt: '', client: null }),
   }
@@ -101,6 +103,7 @@ beforeEach(async () => {
   ended = []
   closing = []
   now = Date.now()
+  expiresAt = new Date(now + 7 * 86_400_000).toISOString()
   running = [sandbox('sandbox-1')]
   await write(put('users', person()))
 })
@@ -302,6 +305,24 @@ describe('who is let in', () => {
     ended = [owner.sessionId]
     await write(put('users', person()))
     await closed
+    expect(await get(hostOf(port), '/', { cookie })).toMatchObject({ status: 401 })
+  })
+
+  test('whose session has expired is refused, and what was open is closed', async () => {
+    const port = await sockets()
+    const cookie = await cookieOf(passFor(port))
+    const socket = await socketTo(port, { cookie })
+    await once(socket, 'open')
+    const closed = once(socket, 'close')
+    expiresAt = new Date(now).toISOString()
+    await write(put('users', person()))
+    await closed
+    expect(await get(hostOf(port), '/', { cookie })).toMatchObject({ status: 401 })
+  })
+
+  test('a session that the person does not have is refused', async () => {
+    const port = await app((_, response) => response.end('hello'))
+    const cookie = await cookieOf(passFor(port, { sessionId: 'session-2' }))
     expect(await get(hostOf(port), '/', { cookie })).toMatchObject({ status: 401 })
   })
 

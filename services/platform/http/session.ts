@@ -14,6 +14,12 @@ export interface Identity {
   readonly sessionId: string
 }
 
+/** The identity in a token that was verified. */
+export interface VerifiedIdentity extends Identity {
+  /** When the session expires, in milliseconds since 1970. */
+  readonly endsAt: number
+}
+
 export const sessionDays = 7
 const audience = 'flightdeck'
 const Claims = z.object({ sub: z.string(), sid: z.string(), exp: z.number() })
@@ -24,15 +30,13 @@ export interface Sessions {
   begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
   /** The identity in an unexpired token that we signed; `undefined` for any other token. */
-  verify(token: string): Promise<Identity | undefined>
+  verify(token: string): Promise<VerifiedIdentity | undefined>
 }
 
 export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock; ids: Ids }): Sessions {
   const key = engines.vault.deriveKey('bearer-token')
   // A signature stays valid, and verifying it costs more than most reads. Whether the session was ended is checked elsewhere, at each request.
-  const verified = new LRUCache<string, { readonly identity: Identity; readonly endsAt: number }>({
-    max: maxVerified,
-  })
+  const verified = new LRUCache<string, VerifiedIdentity>({ max: maxVerified })
   return {
     begin(userAgent) {
       const now = engines.clock.now()
@@ -54,13 +58,13 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
     async verify(token) {
       const now = engines.clock.now()
       const known = verified.get(token)
-      if (known !== undefined && now.getTime() < known.endsAt) return known.identity
+      if (known !== undefined && now.getTime() < known.endsAt) return known
       try {
         const options = { audience, algorithms: ['HS256'], currentDate: now }
         const { payload } = await jwtVerify(token, key, options)
         const { sub: userId, sid: sessionId, exp } = Claims.parse(payload)
-        const identity = { userId, sessionId }
-        verified.set(token, { identity, endsAt: exp * 1_000 })
+        const identity = { userId, sessionId, endsAt: exp * 1_000 }
+        verified.set(token, identity)
         return identity
       } catch {
         return undefined

@@ -126,7 +126,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
   const unused = () => Promise.reject(new Error('Nobody asks this.'))
   const server = openSocket(http, feed, {
     sessions: {
-      verify: async () => ({ userId: userId(1), sessionId: 'session-1' }),
+      verify: async () => ({ userId: userId(1), sessionId: 'session-1', endsAt: Date.now() + 86_400_000 }),
       token: unused,
       begin: () => ({ sessionId: '', startsAt: '', expiresAt: '', client: null }),
     },
