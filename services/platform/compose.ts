@@ -420,7 +420,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
     mcpHeaders: mcpHeaders({ vault }),
     mcpSignIns: mcpSignIns({ ...ports, clock }, mcpNetwork(config, serverUrl)),
     modelKeys: modelKeys({ vault }),
-    sessions: sessions({ vault, clock, ids }),
+    sessions: sessions({ vault, clock, ids }, known.logIdentity),
     localCodeHost,
     ballast,
     parts: partsOf(ports, { config, clock, ballast }),

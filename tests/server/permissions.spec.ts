@@ -337,11 +337,14 @@ describe('whose things they are', () => {
 /** A token of the same session that the server's own key has signed, and whose time is over. */
 async function expiredToken({ dataDir }: Product, token: string): Promise<string> {
   const masterKey = await loadMasterKey({ configured: undefined, file: join(dataDir, 'master.key') })
-  const before = sessions({
-    vault: { deriveKey: (purpose) => purposeKey(masterKey, purpose) },
-    clock: { now: () => new Date(Date.now() - (sessionDays + 1) * 86_400_000) },
-    ids: { uuid: () => randomUUID() },
-  })
+  const before = sessions(
+    {
+      vault: { deriveKey: (purpose) => purposeKey(masterKey, purpose) },
+      clock: { now: () => new Date(Date.now() - (sessionDays + 1) * 86_400_000) },
+      ids: { uuid: () => randomUUID() },
+    },
+    { epoch: 1 },
+  )
   const { sub = '', sid } = decodeJwt<{ sid: string }>(token)
   return before.token({ userId: sub, sessionId: sid }, before.begin('').expiresAt)
 }

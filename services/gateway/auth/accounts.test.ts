@@ -34,7 +34,7 @@ function accountsWith(commands: Commands = engines.commands): Accounts {
       commands,
       documents: engines.documents,
       projected: { waitFor: async () => true, close: () => undefined },
-      sessions: sessions({ vault: engines.vault, clock: engines.clock, ids }),
+      sessions: sessions({ vault: engines.vault, clock: engines.clock, ids }, engines.logIdentity),
       access: {
         keep: async (userId, { accessToken }) => void kept.set(userId, accessToken),
         tokenOf: () => Promise.reject(new Error('not asked')),

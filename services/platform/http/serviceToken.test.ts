@@ -44,7 +44,7 @@ test('a token is for one service and one minute', async () => {
 test('a token under another master key, a bearer token, and one that is signed by nobody are refused', async () => {
   const tokens = serviceTokens({ vault, clock })
   const other = openSqliteVault({ file: join(folder, 'other.sqlite'), masterKey: randomBytes(32) })
-  const bearer = sessions({ vault, clock, ids: { uuid: () => 'id' } })
+  const bearer = sessions({ vault, clock, ids: { uuid: () => 'id' } }, { epoch: 1 })
   const exp = new Date(now + 30_000)
   const refused = [
     await serviceTokens({ vault: other, clock }).issue('command', person),

@@ -8,10 +8,10 @@ const masterKey = new Uint8Array(32).fill(7)
 const dayMs = 86_400_000
 
 /** Sessions at a time that the test sets, under a master key. */
-function sessionsAt(now: string | (() => string), key: Uint8Array = masterKey) {
+function sessionsAt(now: string | (() => string), key: Uint8Array = masterKey, epoch = 1) {
   const vault = { deriveKey: (purpose: string) => purposeKey(key, purpose) }
   const clock = { now: () => new Date(typeof now === 'string' ? now : now()) }
-  return sessions({ vault, clock, ids: { uuid: () => 'a-session' } })
+  return sessions({ vault, clock, ids: { uuid: () => 'a-session' } }, { epoch })
 }
 
 const noon = '2026-03-01T12:00:00.000Z'
@@ -67,6 +67,18 @@ test('a token of another key, for another audience, without a signature or with 
   ).toBeUndefined()
   const unsigned = new UnsecuredJWT({ sid: 'a-session' }).setSubject('u1').setAudience('flightdeck').encode()
   expect(await verify(unsigned)).toBeUndefined()
+})
+
+test('a token of another epoch of the log is nobody’s', async () => {
+  const inEpoch = (epoch: number) => sessionsAt(noon, masterKey, epoch)
+  const expiresAt = later(dayMs)
+  const [first, second] = [
+    await inEpoch(1).token(identity, expiresAt),
+    await inEpoch(2).token(identity, expiresAt),
+  ]
+  expect(await inEpoch(2).verify(second)).toMatchObject(identity)
+  expect(await inEpoch(2).verify(first)).toBeUndefined()
+  expect(await inEpoch(1).verify(second)).toBeUndefined()
 })
 
 test.each(['', 'garbage', 'a.b.c', '..'])('%j is no token', async (text) => {

@@ -3,6 +3,7 @@ import { parse } from 'bowser'
 import { jwtVerify, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
+import type { LogIdentity } from '#domain/log.ts'
 import type { NewSession } from '#domain/user/user.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
@@ -33,8 +34,13 @@ export interface Sessions {
   verify(token: string): Promise<VerifiedIdentity | undefined>
 }
 
-export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock; ids: Ids }): Sessions {
-  const key = engines.vault.deriveKey('bearer-token')
+/** Makes and verifies the tokens of one epoch of the log. */
+export function sessions(
+  engines: { vault: Pick<Vault, 'deriveKey'>; clock: Clock; ids: Ids },
+  { epoch }: Pick<LogIdentity, 'epoch'>,
+): Sessions {
+  // A new epoch signs everybody out, because a restored log does not know which sessions have begun and ended since the copy was made.
+  const key = engines.vault.deriveKey(epoch === 1 ? 'bearer-token' : `bearer-token ${epoch}`)
   // A signature stays valid, and verifying it costs more than most reads. Whether the session was ended is checked elsewhere, at each request.
   const verified = new LRUCache<string, VerifiedIdentity>({ max: maxVerified })
   return {

@@ -90,7 +90,8 @@ test('a product that is restored from what was copied while it served has all th
   expect((await runProduct(env, ['verify', '--data', at('new')])).stdout).toMatch(/The log is whole/)
   const again = await startProduct({ dataDir: at('new'), model: { messagesApi: scene.api } })
   try {
-    const person = again.personWith(ada.token)
+    expect((await again.personWith(ada.token).api('GET', '/tasks')).status).toBe(401)
+    const person = await again.signIn('ada')
     // What ran when the copy was made ended with it, or is begun again.
     await person.taskOnce(running.id, hasEnded, 90_000)
     const after = await shownBy(person)

@@ -100,25 +100,29 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     })
     await Promise.all(processes().map((server) => server.start()))
 
+    // A restore signs everybody out.
+    await expect.poll(() => product.signIn('ada').then(() => true)).toBe(true)
+    expect((await ada.api('GET', '/tasks')).status).toBe(401)
+    const back = await product.signIn('ada')
     // Read models are made anew first; until they are there, all that needs them is refused.
     const again = () =>
-      ada.api(
+      back.api(
         'POST',
         `/tasks/${kept.id}/chat`,
         { message: 'Change something' },
         { 'idempotency-key': 'again' },
       )
     await expect.poll(async () => (await again()).status).toBe(201)
-    expect(await ada.taskOnce(kept.id, (now) => hasEnded(now) && now.execution?.turn === 2)).toMatchObject({
+    expect(await back.taskOnce(kept.id, (now) => hasEnded(now) && now.execution?.turn === 2)).toMatchObject({
       status: 'completed',
     })
-    const { task } = await ada.ask(getTask, { params: { taskId: kept.id } })
+    const { task } = await back.ask(getTask, { params: { taskId: kept.id } })
     const { id, title, createdAt, branch, workingBranch } = before
     expect(task).toMatchObject({ id, title, createdAt, branch, workingBranch })
-    const { messages } = await ada.ask(getChat, { params: { taskId: kept.id } })
+    const { messages } = await back.ask(getChat, { params: { taskId: kept.id } })
     expect(messages.slice(0, said.length)).toEqual(said)
-    expect((await ada.ask(listTasks)).tasks.map((one) => one.id)).toEqual([kept.id])
-    expect(await ada.refused(getTask, { params: { taskId: lost.id } })).toMatchObject({ status: 404 })
+    expect((await back.ask(listTasks)).tasks.map((one) => one.id)).toEqual([kept.id])
+    expect(await back.refused(getTask, { params: { taskId: lost.id } })).toMatchObject({ status: 404 })
 
     await expect.poll(() => readFile(seals, 'utf8')).toMatch(/\/log\/[0-9a-f-]+\/2\\n/)
 
