@@ -127,6 +127,15 @@ describe('the list', () => {
     const refused = await scene.ada.ask(testProjectMcpServer, { params: { ...params, serverId: again } })
     expect(refused.test).toEqual({ kind: 'failed', reason: 'It refuses the credential (401).' })
   })
+
+  test('gives a server another id when a new value is for another origin, and only then', async () => {
+    const [{ id } = { id: '' }] = (await choose([tiny()])).servers
+    expect((await choose([{ ...tiny(), id, url: `${remote.origin}/hang` }])).servers).toMatchObject([{ id }])
+    const url = 'https://elsewhere.example/mcp'
+    const [moved] = (await choose([{ ...tiny(), id, url }])).servers
+    expect(moved).toMatchObject({ name: 'tiny', url })
+    expect(moved?.id).not.toBe(id)
+  })
 })
 
 describe('a run', () => {

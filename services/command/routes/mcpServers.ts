@@ -79,7 +79,7 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
   const { id, before, isNew } = choice
   const identified = inputs.map((input, index) => ({
     input,
-    id: input.id ?? uuidv5(String(index), choice.commandId),
+    id: keptId(input, before) ?? uuidv5(String(index), choice.commandId),
   }))
   const servers = identified.map((one) => serverOf(one.input, one.id))
   if (isNew) {
@@ -119,6 +119,21 @@ const hasHeader = (server?: McpServer) => server?.kind === 'remote' && server.au
 const signInUrl = (server?: McpServer) =>
   server?.kind === 'remote' && server.auth.kind === 'oauth' ? server.url : undefined
 
+/**
+ * The id of an existing server; `undefined` if a new value of its header goes to another origin. Under a new id, the value cannot be sent to the
+ * address that is still recorded.
+ */
+function keptId(input: McpServerInput, before: readonly McpServer[]): string | undefined {
+  const old = before.find(({ id }) => id === input.id)
+  return valueIn(input) === undefined || !hasHeader(old) || hasSameOrigin(old, input) ? input.id : undefined
+}
+
+const hasSameOrigin = (old: McpServer | undefined, input: McpServerInput): boolean =>
+  old?.kind === 'remote' &&
+  input.kind === 'remote' &&
+  URL.canParse(old.url) &&
+  new URL(old.url).origin === new URL(input.url).origin
+
 /** Refuses an unknown id, and a header without a value unless its stored value goes to the same origin as before. */
 function refuseUnknown(input: McpServerInput, index: number, before: readonly McpServer[]): void {
   const old = before.find(({ id }) => id === input.id)
@@ -129,12 +144,7 @@ function refuseUnknown(input: McpServerInput, index: number, before: readonly Mc
       `servers.${index}.id`,
     )
   if (input.kind === 'local' || input.auth.kind !== 'header' || input.auth.value !== undefined) return
-  const isKept =
-    old?.kind === 'remote' &&
-    old.auth.kind === 'header' &&
-    URL.canParse(old.url) &&
-    new URL(old.url).origin === new URL(input.url).origin
-  if (!isKept)
+  if (!hasHeader(old) || !hasSameOrigin(old, input))
     throw new Fault('invalid_input', 'Enter the value of the header.', `servers.${index}.auth.value`)
 }
 
