@@ -1,5 +1,6 @@
 /** Sessions of people: reading bearer tokens, and the answer to a sign-in. */
 import type { Middleware } from 'koa'
+import { LRUCache } from 'lru-cache'
 import type { User } from '#domain/api/auth.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
@@ -7,7 +8,10 @@ import { userOf, usersView } from '#domain/views/users.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import type { GatewayServices } from '../services.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
-import type { Sessions } from '#platform/http/session.ts'
+import { orElse } from '#platform/async/orElse.ts'
+import type { Identity, Sessions } from '#platform/http/session.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
+import type { Documents } from '#platform/reads/documents.ts'
 
 export interface SignedIn {
   readonly token: string
@@ -36,21 +40,36 @@ export async function signedInWith(
   }
 }
 
+/** For how many sessions, and for how many milliseconds, it is remembered that they had not ended, so that not every request reads the person. */
+const remembered = { max: 10_000, ttl: 5_000 }
+
 /**
- * Reads the bearer token and sets `state.identity` to the token's session, or to `null`. Throws `not_allowed` for a person who was removed from the
- * list of people who may sign in, and `sign_in_required` or `code_host_unavailable` when that cannot be checked.
+ * Reads the bearer token and sets `state.identity` to the token's session, or to `null`, also when the session has ended: nobody then uses up the
+ * limits of a person who has signed out. Guards still check the session, which may have ended in the last seconds. Throws `not_allowed` for a person
+ * who was removed from the list of people who may sign in, and `sign_in_required` or `code_host_unavailable` when that cannot be checked.
  */
 export function authenticate({
   sessions,
   accessControl,
+  documents,
 }: {
-  sessions: Sessions
-  accessControl: AccessControl
+  sessions: Pick<Sessions, 'verify'>
+  accessControl: Pick<AccessControl, 'check'>
+  documents: Pick<Documents, 'get'>
 }): Middleware {
+  const open = new LRUCache<string, true>(remembered)
+  async function hasEnded({ userId, sessionId }: Identity): Promise<boolean> {
+    if (open.has(sessionId)) return false
+    const user = await documents.get(usersView, userId).catch(orElse(NotFolded, undefined))
+    if (user?.endedSessions.some((ended) => ended.sessionId === sessionId)) return true
+    open.set(sessionId, true)
+    return false
+  }
   return async (context, next) => {
     const [scheme, token] = context.get('authorization').split(' ')
     const bearer = scheme?.toLowerCase() === 'bearer' ? token : undefined
-    const identity = bearer === undefined ? null : ((await sessions.verify(bearer)) ?? null)
+    const verified = bearer === undefined ? undefined : await sessions.verify(bearer)
+    const identity = verified === undefined || (await hasEnded(verified)) ? null : verified
     context.state.identity = identity
     if (identity !== null) await accessControl.check(identity.userId)
     await next()
