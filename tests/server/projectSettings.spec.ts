@@ -176,6 +176,17 @@ describe('the settings', () => {
     ).toMatchObject({ status: 400, field: 'name' })
   })
 
+  test('stay as they are when one of them is refused', async () => {
+    const before = await settings()
+    const body = { draftPullRequests: true, variables: [{ name: 'TOKEN', value: 'x' }] }
+    const params = { projectId: scene.projectId }
+    expect(await scene.ada.refused(updateProjectSettings, { params, body })).toMatchObject({
+      status: 400,
+      field: 'variables',
+    })
+    expect(await settings()).toEqual(before)
+  })
+
   test('set twice under one key have the first value, and a later one stands', async () => {
     const params = { projectId: scene.projectId, name: 'KEYED' }
     const headers = { 'idempotency-key': 'set-keyed' }

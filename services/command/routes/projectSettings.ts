@@ -22,9 +22,18 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...request }, services) => {
-    // The model key comes first: if its provider refuses the key, no other setting may change.
-    if (body.modelKey) await setModelKey(services, params.projectId, request, body.modelKey)
     const { setupCommand, variables, egress, modelFetches } = body
+    const settings: ProjectCommand = {
+      type: 'ChangeSettings',
+      ...(setupCommand === undefined ? {} : { setupCommand }),
+      ...(variables === undefined ? {} : { variables }),
+      ...(egress === undefined ? {} : { egress: [...new Set(egress)] }),
+      ...(modelFetches === undefined ? {} : { modelFetches }),
+    }
+    // What may be refused comes first, as no other setting may change then: these settings, and the model key by its provider.
+    if (await isNew(services, params.projectId, request.commandId))
+      await refuseEarly(services, params.projectId, settings)
+    if (body.modelKey) await setModelKey(services, params.projectId, request, body.modelKey)
     // Each command has an id that is derived from the request's command id, so that a repeated request changes nothing.
     for (const [name, command] of rulesIn(body))
       await executeOnProject(
@@ -33,13 +42,7 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
         { ...request, commandId: uuidv5(name, request.commandId) },
         command,
       )
-    const executed = await executeOnProject(services, params.projectId, request, {
-      type: 'ChangeSettings',
-      ...(setupCommand === undefined ? {} : { setupCommand }),
-      ...(variables === undefined ? {} : { variables }),
-      ...(egress === undefined ? {} : { egress: [...new Set(egress)] }),
-      ...(modelFetches === undefined ? {} : { modelFetches }),
-    })
+    const executed = await executeOnProject(services, params.projectId, request, settings)
     return shown(services, params.projectId, executed)
   }),
   route(setProjectSecret, signedIn, ownProject, async ({ params, body, ...request }, services) => {
@@ -114,7 +117,7 @@ async function isNew(services: CommandServices, projectId: string, commandId: st
   return !(await services.commands.hasTakenEffect(projectDecider, projectStream(projectId), commandId))
 }
 
-/** Throws, before the vault is changed, if the command would be refused. */
+/** Throws, before anything is changed, if the command would be refused. */
 async function refuseEarly(
   services: CommandServices,
   projectId: string,
