@@ -370,6 +370,7 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
     'pull_request_merged',
     'pull_request_closed',
     'pr_in_progress',
+    'conflict',
     'code_host_refused',
   ],
 })

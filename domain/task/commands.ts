@@ -197,7 +197,8 @@ export type TaskCommand =
       readonly requestId: string
       readonly title: string | null
       readonly body: string | null
-      readonly draft: boolean
+      /** Whether a new pull request is a draft; with `null`, it is none. */
+      readonly draft: boolean | null
       /** Whether each successful turn updates the pull request from now on; with `null`, the current choice stays. */
       readonly autoUpdate: boolean | null
       /**

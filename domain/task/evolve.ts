@@ -58,6 +58,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       treeBefore: null,
       pullRequest: null,
       pullRequestRequest: null,
+      requestedPullRequest: null,
       lostAccess: false,
       autoUpdate: false,
       updateOwed: false,
@@ -170,6 +171,7 @@ function withPullRequest(
       return {
         ...task,
         pullRequestRequest: event.data.requestId,
+        requestedPullRequest: event.content && { ...event.content, draft: event.data.draft },
         lostAccess: false,
         updateOwed: false,
       }
@@ -339,14 +341,16 @@ function pullRequestDone(
   const pullRequest = content && publishedAs(task.pullRequest, content)
   // The publication has pushed the branch, so the code host has the branch again.
   const cleanUp = afterWorkspace(task.cleanUp)
-  return { ...task, pullRequest, pullRequestRequest: null, cleanUp, feedback: publishedWith(task.feedback) }
+  const feedback = publishedWith(task.feedback)
+  return { ...task, pullRequest, pullRequestRequest: null, requestedPullRequest: null, cleanUp, feedback }
 }
 
 function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>): LiveTask {
   const isOwed = task.autoUpdate && code === 'task_running'
   const feedback = code === 'no_changes' ? publishedWith(task.feedback) : task.feedback
   const lostAccess = code === 'github_not_connected'
-  return { ...task, pullRequestRequest: null, lostAccess, updateOwed: task.updateOwed || isOwed, feedback }
+  const updateOwed = task.updateOwed || isOwed
+  return { ...task, pullRequestRequest: null, requestedPullRequest: null, lostAccess, updateOwed, feedback }
 }
 
 /** The state after the end of an execution. After a turn, the status is the turn's outcome. After a command, it is the status from before. */

@@ -70,6 +70,12 @@ export interface LiveTask {
   readonly pullRequest: TaskPullRequest | null
   /** The id of the request for a publication that has no outcome yet. */
   readonly pullRequestRequest: string | null
+  /** What that request asks for; `null` without such a request. */
+  readonly requestedPullRequest: {
+    readonly title: string
+    readonly body: string
+    readonly draft: boolean
+  } | null
   /** Whether the last publication failed because the owner was not connected to the code host. */
   readonly lostAccess: boolean
   /** Whether successful turns update the pull request. */

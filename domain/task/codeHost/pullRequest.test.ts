@@ -91,6 +91,23 @@ describe('a request', () => {
       .when({ ...request, requestId: 'request-2' })
       .thenNothing())
 
+  test('while one is being made is refused if it asks for something else', () => {
+    const own = { ...request, requestId: 'request-2', title: past.title, body: past.description }
+    given(task, changed, asked).when(own).thenNothing()
+    for (const other of [{ title: 'Greet' }, { body: 'Says hello.' }, { draft: true }])
+      given(task, changed, asked)
+        .when({ ...own, ...other })
+        .thenRefused('conflict')
+    const draft = PullRequestRequested.of({ ...asked.data, draft: true }, asked.content)
+    given(task, changed, draft).when(own).thenRefused('conflict')
+    given(task, changed, draft)
+      .when({ ...own, draft: null })
+      .thenNothing()
+    given(task, changed, draft, opened)
+      .when(own)
+      .then([{ ...asked, data: { ...asked.data, requestId: 'request-2', rewrites: true } }])
+  })
+
   test('finding 2: is for the tree that was recorded last, whatever is recorded meanwhile', () => {
     const other = 'e'.repeat(40)
     const { data, content } = asked

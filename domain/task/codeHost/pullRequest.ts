@@ -25,7 +25,7 @@ export function requestPullRequest(
   state: LiveTask,
   command: CommandOf<'RequestPullRequest'>,
 ): Decision<TaskEvent> {
-  const { requestId, draft, autoUpdate, tree } = command
+  const { requestId, autoUpdate, tree } = command
   if (state.workspace !== 'ready') return refuse('not_initialized')
   if (state.pendingRestore !== null)
     return refuse(
@@ -43,7 +43,10 @@ export function requestPullRequest(
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
   // A request that is still in progress must end before another request can be recorded.
-  if (state.pullRequestRequest !== null) return changed
+  if (state.pullRequestRequest !== null)
+    return asksForOther(command, state.requestedPullRequest)
+      ? refuse('conflict', 'The pull request is being published in another form. Try again in a moment.')
+      : changed
   // Files may be half-written while an execution runs.
   if ('execution' in state.phase) return refuse('task_running')
   if (hasNoChanges(state)) return refuse('no_changes')
@@ -53,10 +56,23 @@ export function requestPullRequest(
   return [
     ...changed,
     PullRequestRequested.of(
-      { requestId, draft, automatic: false, rewrites },
+      { requestId, draft: command.draft ?? false, automatic: false, rewrites },
       { title, body, tree: state.changedTree },
     ),
   ]
+}
+
+/** Whether the command gives another title, body or choice of a draft than the request that is in progress. */
+function asksForOther(
+  { title, body, draft }: CommandOf<'RequestPullRequest'>,
+  requested: LiveTask['requestedPullRequest'],
+): boolean {
+  if (requested === null) return false
+  return (
+    (title ?? requested.title) !== requested.title ||
+    (body ?? requested.body) !== requested.body ||
+    (draft ?? requested.draft) !== requested.draft
+  )
 }
 
 /** Whether a new pull request would be empty: the files have not changed, and no pull request is open. Also `false` while the changes are unknown. */

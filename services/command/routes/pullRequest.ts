@@ -25,7 +25,7 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
       requestId: request.commandId,
       title: body?.title ?? null,
       body: body?.body ?? null,
-      draft: body?.draft ?? false,
+      draft: body?.draft ?? null,
       autoUpdate: body?.autoUpdate ?? null,
       ...(body?.tree !== undefined && { tree: body.tree }),
       opensNew: body?.openNew ?? false,
