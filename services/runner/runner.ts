@@ -94,7 +94,7 @@ export async function startRunner(
   })
   const removal = startDeletedRemoval({
     ...deps,
-    endAgent: base.endSandboxes,
+    endAgent: deps.endSandboxes,
     rebuilds: base.rebuilds,
     isRunning: base.runs.has,
     isBusy: () => !base.runs.isEmpty(),
@@ -111,14 +111,15 @@ export async function startRunner(
     onDeletedRunEnded: removal.soon,
   })
   const stopWorking = takeJobs(config, engines, work)
-  const agentsAndShells = { ...deps.prewarm.agents, drop: base.endSandboxes }
-  const answering = { ...deps, shells: base.shells, prewarm: { agents: agentsAndShells } }
-  const stopAnswering = handleRpcRequests(answering, {
-    rpc: engines.rpc,
-    isAlone: isAlone(config),
-    rebuilds: base.rebuilds,
-    codeHostUrl: codeHostAddresses(config, config.codeHost).serverUrl,
-  })
+  const stopAnswering = handleRpcRequests(
+    { ...deps, shells: base.shells },
+    {
+      rpc: engines.rpc,
+      isAlone: isAlone(config),
+      rebuilds: base.rebuilds,
+      codeHostUrl: codeHostAddresses(config, config.codeHost).serverUrl,
+    },
+  )
   return {
     ofSandboxes: [...opened.shortcomings, ...opened.about],
     workspaceLimit: deps.limit.says,
@@ -156,8 +157,6 @@ interface Base {
   readonly rebuilds: Rebuilds
   readonly sandboxPorts: SandboxPorts
   readonly shells: Shells
-  /** Ends the shell and the waiting agent of a task. */
-  endSandboxes(taskId: string): Promise<void>
   closeThreads(): Promise<void>
 }
 
@@ -225,7 +224,10 @@ async function openBase(
     isAlone: isAlone(config),
     rpc: engines.rpc,
   })
-  const runDependencies = { ...deps, prewarm }
+  const endSandboxes = async (taskId: string): Promise<void> => {
+    await Promise.all([shells.end(taskId), prewarm.agents.drop(taskId)])
+  }
+  const runDependencies = { ...deps, prewarm, endSandboxes }
   const rebuilds = await openRebuilds(runDependencies, rebuildPorts(runDependencies))
   return {
     deps: runDependencies,
@@ -235,9 +237,6 @@ async function openBase(
     rebuilds,
     sandboxPorts: sandboxPorts({ ofTask: (taskId) => pausing?.ofTask(taskId) ?? [] }),
     shells,
-    async endSandboxes(taskId) {
-      await Promise.all([shells.end(taskId), prewarm.agents.drop(taskId)])
-    },
     closeThreads: () => threads.close(),
   }
 }
@@ -380,7 +379,7 @@ function rebuildPorts(deps: ExecutionDeps): RebuildPorts {
 }
 
 /** Removes the workspace, the agent and the shell that this runner has of a task, because another runner has run the task since. */
-function forget({ deps: { locks, root, path }, endSandboxes }: Base, taskId: string): Promise<void> {
+function forget({ deps: { locks, root, path, endSandboxes } }: Base, taskId: string): Promise<void> {
   return locks.hold(taskId, async () => {
     await endSandboxes(taskId)
     await removeWorkspace(root, taskId, path)

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { undoTurn } from '#domain/api/fork.schema.ts'
 import { getTaskHistory } from '#domain/api/history.schema.ts'
 import { setProjectSecret, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { cancelTask, deleteTask } from '#domain/api/tasks.schema.ts'
@@ -191,4 +192,32 @@ test('a server that is killed leaves no shell behind, and one that starts again 
   await once(again, opening.shellId, '[The shell has exited.]')
   again.close()
   live.close()
+})
+
+// Attacks shell: a program of a shell replaces a folder by a link while an undo writes into it.
+test('a shell in a sandbox of its own ends before an undo restores the files', async () => {
+  const script = { when: /Be ready/, turns: [{ text: 'I am ready.' }] }
+  const own = await openScene([script], { env: { IDLE_AGENT_SECONDS: '0' } })
+  try {
+    const { ada, projectId } = own
+    const { id: taskId } = await ada.task(projectId, 'Be ready')
+    await ada.taskOnce(taskId, hasEnded)
+    await ada.ask(sendMessage, { params: { taskId }, body: { message: 'Be ready again' } })
+    const { execution } = await ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === 2)
+    const live = await watching(ada, taskId)
+    const opening = await live.openShell(taskId)
+    expect(opening).toMatchObject({ opened: true, shared: false })
+    if (!opening.opened) return
+    await ada.ask(undoTurn, { params: { taskId }, body: { executionId: execution?.id ?? '' } })
+    await once(live, opening.shellId, '[The shell ended with the sandbox that it was in.]')
+    const history = async () =>
+      JSON.stringify(await ada.ask(getTaskHistory, { params: { taskId }, query: {} }))
+    await eventually('it is restored', async () => (await history()).includes('"WorkspaceRestored"'))
+    const kept = await history()
+    expect(kept).toContain('"sandbox_ended"')
+    expect(kept.indexOf('"sandbox_ended"')).toBeLessThan(kept.indexOf('"WorkspaceRestored"'))
+    live.close()
+  } finally {
+    await own.close()
+  }
 })

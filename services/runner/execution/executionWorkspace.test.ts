@@ -199,6 +199,7 @@ async function run(
     warm,
     stop = stopping(),
     logger = engines.logger,
+    endSandboxes = async () => undefined,
   }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> & {
     /** Ends before the mirror is brought up to date. */
     readonly refreshed?: () => Promise<unknown>
@@ -211,6 +212,7 @@ async function run(
     readonly warm?: Workspace
     readonly stop?: Stopping
     readonly logger?: Logger
+    readonly endSandboxes?: () => Promise<void>
   } = {},
 ) {
   const { state } = await engines.commands.load(decider, stream)
@@ -276,9 +278,10 @@ async function run(
     snapshots: openSnapshots({ blobs: cutBlobs, git, treeGitFor, path, logger: engines.logger }),
     redaction: () => redactionOf([], { run: cutOff, close: async () => undefined }),
     prewarm: {
-      agents: { drop: async () => undefined, workspaceOf: () => warm },
+      agents: { workspaceOf: () => warm },
       adopt: async () => undefined,
     },
+    endSandboxes,
   }
   const report = async (...events: readonly TaskEvent[]) => {
     const isLast = events.some(({ type }) => type === 'WorkspacePrepared')
@@ -374,6 +377,17 @@ test('a sandbox that was opened early has ended before what it ran in is removed
   const git = Object.assign(failing, { as: () => failing })
   expect(await run(undefined, { git, early })).toMatchObject({ kind: 'ready', isNew: true })
   expect(seen).toEqual(['opened', 'closed', 'opened'])
+})
+
+// Attacks shell: a program of a shell runs on while git of this machine writes into its tree.
+test('the shell and the agent of a task end before an undo writes its files', async () => {
+  await histories.undone()
+  const { dir } = await scene.prepare({ taskId: id })
+  await writeIn(dir, 'work.txt', 'later\n')
+  const work = () => readFile(join(dir, 'work.txt'), 'utf8')
+  const seen: string[] = []
+  await run(undefined, { endSandboxes: async () => void seen.push(await work()) })
+  expect([...seen, await work()]).toEqual(['later\n', 'work\n'])
 })
 
 describe('while a warm agent works, the mirror is refreshed, and', () => {

@@ -21,6 +21,7 @@ import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import { reachRepository, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
 import { recordRestored, restoreTask } from './restore.ts'
+import type { ExecutionDeps } from './runTypes.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
   /** The session that the agent resumes; `null` for a new session. */
@@ -37,10 +38,9 @@ const lost = "This task's workspace was recreated. Work that was not pushed coul
 
 type Deps = PreparingDeps &
   Pick<RecordingDeps, 'commands' | 'redaction'> &
-  Pick<WorkspaceDeps, 'snapshots'> & {
-    readonly prewarm: Pick<Prewarm, 'adopt'> & {
-      readonly agents: Pick<Prewarm['agents'], 'drop' | 'workspaceOf'>
-    }
+  Pick<WorkspaceDeps, 'snapshots'> &
+  Pick<ExecutionDeps, 'endSandboxes'> & {
+    readonly prewarm: Pick<Prewarm, 'adopt'> & { readonly agents: Pick<Prewarm['agents'], 'workspaceOf'> }
   }
 
 interface ExecutionSubject {
@@ -66,8 +66,8 @@ export async function executionWorkspace(
   subject: ExecutionSubject,
 ): Promise<ExecutionWorkspace | Failed> {
   const { document, fence, kind, reporter, early, task } = subject
-  // A warm agent still remembers the turns that were undone, so it is ended.
-  if (task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
+  // A warm agent still remembers the turns that were undone, and programs that run could lead git out of the tree.
+  if (task.pendingRestore !== null) await deps.endSandboxes(document.id)
   const canReuseWarm = kind === 'turn' && task.pendingRestore === null
   const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
   const { signal } = subject.stop

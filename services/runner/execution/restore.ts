@@ -154,8 +154,8 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     const mirror = await deps.mirrors.find(mirrored(reached))
     const workspace = mirror && (await findWorkspace(deps.git, { root: deps.root, taskId, mirror }))
     if (!workspace) return
-    // A warm agent still remembers the turns that were undone, so it is ended.
-    await deps.prewarm.agents.drop(taskId)
+    // A warm agent still remembers the turns that were undone, and programs that run could lead git out of the tree.
+    await deps.endSandboxes(taskId)
     const restored = await restoreTask(deps, state, workspace)
     if (restored.kind === 'failed') return deps.logger.warn({ taskId }, restored.reason)
     // If the agent cannot resume its session, it needs the conversation as text. The next run provides this text, so the restore stays pending until

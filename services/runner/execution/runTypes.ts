@@ -13,6 +13,8 @@ import type { Control, DeliveryQueue, Stopping } from './control.ts'
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
   readonly prewarm: Prewarm
   readonly terminals: TerminalWriters
+  /** Ends the shell and the waiting agent of a task. Nothing of them is left when this resolves. */
+  readonly endSandboxes: (taskId: string) => Promise<void>
 }
 
 export interface Run {

@@ -113,7 +113,7 @@ const deps = (over: Partial<RemovalDeps> = {}): RemovalDeps => ({
   }),
   runnerId: 'runner-1',
   refreshMirror: () => undefined,
-  prewarm: { agents: { drop: async () => undefined } },
+  endSandboxes: async () => undefined,
   ...over,
 })
 const remove = (over?: Partial<RemovalDeps>) =>
@@ -456,8 +456,8 @@ describe('the workspace of a task whose pull request is over', () => {
 
   test('stays when the task goes on between the look and the removal', async () => {
     await endedAs('merged', (await commitOf(testGit, workspace.privateGitDir, 'HEAD')) ?? '')
-    const drop = () => happened(past.waits(2), past.requested(2))
-    expect(await remove({ prewarm: { agents: { drop } } })).toEqual({ outcome: 'in_use' })
+    const endSandboxes = () => happened(past.waits(2), past.requested(2))
+    expect(await remove({ endSandboxes })).toEqual({ outcome: 'in_use' })
     expect(await hasWorkspace(scene.root, id)).toBe(true)
   })
 })

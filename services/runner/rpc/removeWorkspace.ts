@@ -7,7 +7,7 @@ import type { WorkPlace } from '#domain/task/codeHost/cleanUpEvents.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import type { Prewarm } from '../prewarm/prewarm.ts'
+import type { ExecutionDeps } from '../execution/runTypes.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { removeWorkspace, taskFolder } from '../workspace/workspace.ts'
@@ -21,10 +21,10 @@ import {
 
 export type RemovalDeps = WorkDeps &
   Pick<WorkspaceDeps, 'path' | 'locks'> &
-  Pick<RecordingDeps, 'commands' | 'runnerId' | 'logger'> & {
+  Pick<RecordingDeps, 'commands' | 'runnerId' | 'logger'> &
+  Pick<ExecutionDeps, 'endSandboxes'> & {
     /** Begins to refresh the mirror of the task's repository, without waiting for it. Never throws. */
     readonly refreshMirror: (of: Repository) => void
-    readonly prewarm: { readonly agents: Pick<Prewarm['agents'], 'drop'> }
   }
 
 type Removal = RpcResponse<'removeWorkspace'>
@@ -34,7 +34,7 @@ export async function removeOwnWorkspace(
   deps: RemovalDeps,
   { taskId, runnerId }: RpcRequest<'removeWorkspace'>,
 ): Promise<Removal | undefined> {
-  const { root, path, locks, commands, prewarm } = deps
+  const { root, path, locks, commands, endSandboxes } = deps
   if (runnerId !== deps.runnerId || !isTaskFolderName(taskId)) return undefined
   const removed = await locks.holdIfFree(taskId, async (): Promise<Removal> => {
     // The state is read under the lock: a run that begins from now on waits for the lock, and recreates its workspace.
@@ -43,7 +43,7 @@ export async function removeOwnWorkspace(
       return { outcome: 'in_use' }
     const folder = await lstat(taskFolder(root, taskId)).catch(ifAbsent)
     if (!folder) return { outcome: 'none' }
-    await prewarm.agents.drop(taskId)
+    await endSandboxes(taskId)
     const work = await workLocationOf(deps, state).catch((fault: unknown) => {
       deps.logger.warn({ err: fault, taskId }, 'failed to look at the work of a workspace that is to go')
       return fault instanceof HostDidNotAnswer ? ('unreachable' as const) : ('here' as const)

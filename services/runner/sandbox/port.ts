@@ -116,6 +116,8 @@ export interface SandboxExit {
 }
 
 export interface SandboxedProcess {
+  /** Set while an agent's command waits to begin: its home is still being written, so no program of a person may be started beside it. */
+  isToBegin?: boolean
   /** The process id on this machine; `null` for a container, whose process id is not known here. */
   readonly pid: number | null
   readonly stdin: Writable | null

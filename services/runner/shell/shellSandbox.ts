@@ -25,7 +25,7 @@ export async function shellSandbox(
   envs: SandboxEnvs,
 ): Promise<ShellSandbox> {
   const ofAgent = deps.sandboxOfAgent(workspace.taskId)
-  if (ofAgent)
+  if (ofAgent && ofAgent.isToBegin !== true)
     return {
       process: ofAgent,
       isShared: true,

@@ -21,11 +21,15 @@ let owners: Map<string, string>
 let programs: Program[]
 let shells: Shells
 let isSandboxMissing: boolean
+let isPrepared: boolean
+let isAgentToBegin: boolean
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'flightdeck-shells-'))
   owners = new Map()
   programs = []
   isSandboxMissing = false
+  isPrepared = true
+  isAgentToBegin = false
   let opened = 0
   shells = openShells({
     root,
@@ -42,7 +46,7 @@ beforeEach(async () => {
     access: { tokenOf: async () => 'token' },
     codeHost: { gitAccess: async () => ({ url: 'https://code.example/ada/sample.git', authorization: 'a' }) },
     commands: {
-      load: async () => ({ state: { kind: 'none' } }),
+      load: async () => ({ state: { kind: 'task', workspace: isPrepared ? 'ready' : 'preparing' } }),
       execute: async () => undefined,
     },
     egress: { agentHosts: {} },
@@ -50,7 +54,12 @@ beforeEach(async () => {
     modelKeys: { valuesOf: async () => [] },
     sandbox: { kind: 'none' },
     sandboxOfAgent: () =>
-      isSandboxMissing ? undefined : { exec: async () => programs[programs.push(endlessProgram()) - 1] },
+      isSandboxMissing
+        ? undefined
+        : {
+            isToBegin: isAgentToBegin,
+            exec: async () => programs[programs.push(endlessProgram()) - 1],
+          },
     locks: { holdIfFree: async () => undefined },
     ids: { uuid: () => executionId((opened += 1)) },
     allowances: {
@@ -123,4 +132,16 @@ test('a shell that could not be opened does not count', async () => {
   expect(refused).toEqual(refused.map(() => expect.objectContaining({ code: 'task_running' })))
   isSandboxMissing = false
   expect(await openOf(ada, 21)).toMatchObject({ kind: 'opened' })
+})
+
+// Attacks shell: while this machine still writes the files of a task, a shell replaces a folder of them by a link.
+test('no shell is opened before the workspace is recorded, nor beside an agent that has not begun', async () => {
+  isPrepared = false
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'refused', code: 'not_initialized' })
+  isPrepared = true
+  isAgentToBegin = true
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'refused', code: 'task_running' })
+  expect(programs).toEqual([])
+  isAgentToBegin = false
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened', shared: true })
 })

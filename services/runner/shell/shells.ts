@@ -102,6 +102,9 @@ export function openShells(deps: ShellDeps): Shells {
 
 async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize): Promise<OpenedShell> {
   const { id: taskId, agent, projectId, owner } = task
+  // Until then, git on this machine may still write into the tree, even into the agent's own `.git`.
+  const { state } = await deps.commands.load(decider, taskStream(taskId))
+  if (state.kind !== 'task' || state.workspace !== 'ready') throw new Fault('not_initialized')
   const reached = await reachAsPerson(deps, task)
   if (reached.kind === 'failed') throw new Fault('no_repository_access', reached.reason)
   const mirror = await deps.mirrors.find(mirrored(reached))

@@ -168,6 +168,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     const child = reserved?.run(spec) ?? sandbox.run(spec)
     // From now on the end of the process ends the reservation.
     reserved = undefined
+    child.isToBegin = true
     // Waits until our own processes exist. All processes that start after them belong to the agent.
     await child.settled
     let isOpen = true
@@ -175,6 +176,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     return {
       isOpen: () => isOpen,
       begin() {
+        child.isToBegin = false
         child.stdin?.on('error', () => undefined)
         // The shell in the sandbox waits for this line before it starts the agent (relay.ts).
         child.stdin?.write('\n')
