@@ -4,8 +4,8 @@ import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /**
- * `inside`: loopback and private networks. `nowhere`: multicast, reserved and link-local addresses, the metadata services of clouds, and text that is
- * no IP address.
+ * `inside`: loopback, private networks and all addresses of this machine. `nowhere`: multicast, reserved and link-local addresses, the metadata
+ * services of clouds, and text that is no IP address.
  */
 export type Reach = 'public' | 'inside' | 'nowhere'
 
@@ -14,16 +14,21 @@ export function reachOf(address: string): Reach {
     case 4:
       if (metadata.check(address, 'ipv4')) return 'nowhere'
       if (inside.check(address, 'ipv4')) return 'inside'
-      return reserved.check(address, 'ipv4') ? 'nowhere' : 'public'
+      return reserved.check(address, 'ipv4') ? 'nowhere' : publicUnlessOwn(address)
     case 6:
       if (metadata.check(address, 'ipv6')) return 'nowhere'
       if (inside.check(address, 'ipv6')) return 'inside'
       // Only addresses that are assigned for public use count as public. IPv6 addresses that contain an IPv4 address do not count as public.
-      return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
+      return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6')
+        ? publicUnlessOwn(address)
+        : 'nowhere'
     default:
       return 'nowhere'
   }
 }
+
+// What listens on a public address of this machine may be meant for the machine alone, behind a firewall that does not see its own connections.
+const publicUnlessOwn = (address: string): Reach => (leadsBack(address) ? 'inside' : 'public')
 
 /** Whether a host is loopback: `localhost`, `::1` or an IPv4 address that begins with `127.`. */
 export function isLoopback(host: string): boolean {

@@ -1,6 +1,7 @@
 /** A sandbox can reach only the listed hosts, and no listed name leads into the server's own network. */
-import { networkInterfaces } from 'node:os'
-import { describe, expect, test } from 'vitest'
+import { syncBuiltinESMExports } from 'node:module'
+import os, { networkInterfaces } from 'node:os'
+import { describe, expect, test, vi } from 'vitest'
 import { reachOf } from '#platform/http/addressReach.ts'
 import {
   hostAndPort,
@@ -189,6 +190,26 @@ describe('an address that a name leads to', () => {
       expect(rulesFor(rules, 'registry.example', 443)).toEqual([])
       expect(mayConnect('10.1.2.3', 8443, rulesFor(rules, 'registry.example', 8443), rules)).toBe(true)
     })
+  })
+  test('is not taken when it is a public one of this machine, unless a rule may lead inside', () => {
+    const common = { netmask: '', mac: '', internal: false, cidr: null }
+    const own = [
+      { ...common, address: '93.184.215.14', family: 'IPv4' as const },
+      { ...common, address: '2606:4700::1111', family: 'IPv6' as const, scopeid: 0 },
+    ]
+    const replaced = vi.spyOn(os, 'networkInterfaces').mockReturnValue({ eth0: own })
+    syncBuiltinESMExports()
+    try {
+      for (const { address } of own) {
+        expect(reachOf(address)).toBe('inside')
+        expect(may(address)).toBe(false)
+        expect(may(address, [ruleOfUrl('https://example.org/')])).toBe(true)
+      }
+      expect(may('93.184.215.15')).toBe(true)
+    } finally {
+      replaced.mockRestore()
+      syncBuiltinESMExports()
+    }
   })
   test.each(['169.254.169.254', '100.100.100.200', '168.63.129.16'])(
     'is never %s, where a cloud tells its machines of themselves',
