@@ -86,4 +86,5 @@ const reasons = {
   only_git: 'of the local code host a sandbox reaches git alone, and only to read',
   other_repository: "a sandbox reads its project's repository, and those that the project's settings list",
   unreachable: 'there is no such host, or it does not answer',
+  too_many: 'too many connections of the sandbox are open',
 } as const

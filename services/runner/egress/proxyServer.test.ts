@@ -301,6 +301,72 @@ test('a connection without a byte ends, and only so many are taken at once', asy
   expect((await tunnel(proxy, `127.0.0.1:${port}`)).status).toBe(200)
 })
 
+/** Sends a plain request, without waiting for the answer. */
+function begun(proxy: Proxy, address: string): Socket {
+  const client = connect(proxy.port, '127.0.0.1')
+  ended.push(async () => client.destroy())
+  client.write(`GET ${address} HTTP/1.1\r\nHost: a\r\n\r\n`)
+  return client
+}
+async function left(client: Socket): Promise<void> {
+  client.destroy()
+  await once(client, 'close')
+}
+
+test('what is begun for clients that have left counts as well', async () => {
+  let dialled = 0
+  const { proxy, refusals } = await open({
+    rules: [ruleOf('slow.example', { mayBeInside: false })],
+    lookup: async () => ['93.184.215.14'],
+    dial: () => new Promise(() => void (dialled += 1)),
+    connections: 2,
+  })
+  for (let clients = 1; clients <= 2; clients += 1) {
+    const client = begun(proxy, 'http://slow.example/')
+    await expect.poll(() => dialled).toBe(clients)
+    await left(client)
+  }
+  expect(await fetched(proxy, 'http://slow.example/')).toMatchObject({ status: 403 })
+  expect(refusals).toEqual([{ destination: 'slow.example', why: 'too_many' }])
+})
+
+test('what is reached for a client that has left is closed', async () => {
+  const port = await serve(createTcp(() => undefined))
+  const reached: ((socket: Socket) => void)[] = []
+  const { proxy } = await open({
+    rules: [ruleOf('slow.example', { mayBeInside: false })],
+    lookup: async () => ['93.184.215.14'],
+    dial: () => new Promise((resolve) => void reached.push(resolve)),
+  })
+  const client = begun(proxy, 'http://slow.example/')
+  await expect.poll(() => reached.length).toBe(1)
+  await left(client)
+  // By the time of this answer, the proxy knows that the client has left.
+  await fetched(proxy, 'http://other.example/')
+  const upstream = connect(port, '127.0.0.1')
+  await once(upstream, 'connect')
+  for (const give of reached) give(upstream)
+  await once(upstream, 'close')
+})
+
+test('a sandbox has few look-ups at once, and one for each host', async () => {
+  const lookedUp: string[] = []
+  const found: (() => void)[] = []
+  const { proxy } = await open({
+    rules: [ruleOf('*.example', { mayBeInside: false })],
+    lookup(host) {
+      lookedUp.push(host)
+      return new Promise((resolve) => found.push(() => resolve([])))
+    },
+  })
+  for (const name of ['a', 'a', 'b', 'c', 'd', 'e']) begun(proxy, `http://${name}.example/`)
+  await expect.poll(() => lookedUp.length).toBeGreaterThanOrEqual(4)
+  expect(await fetched(proxy, 'http://other/')).toMatchObject({ status: 403 })
+  expect([lookedUp.length, new Set(lookedUp).size]).toEqual([4, 4])
+  found[0]?.()
+  await expect.poll(() => lookedUp.length).toBe(5)
+})
+
 test('when it closes, so does what is under way', async () => {
   const port = await serve(createTcp(() => undefined))
   const { proxy } = await open({ rules: [inside(`127.0.0.1:${port}`)] })

@@ -14,6 +14,7 @@ import type {
 import { connect, isIP, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { limitConcurrency } from '#platform/async/queue.ts'
 import { endToEndHeaders } from '#platform/http/endToEndHeaders.ts'
 import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
 import {
@@ -34,7 +35,7 @@ export interface ProxyOptions {
   readonly lookup?: (host: string) => Promise<readonly string[]>
   /** Connects to an address, by default over TCP. Resolves to `undefined` when that fails. */
   readonly dial?: (address: string, port: number) => Promise<Socket | undefined>
-  /** The maximum number of connections from the sandbox at the same time: 256 by default. */
+  /** The maximum number of connections from the sandbox at the same time, and of those to the network: 256 by default. */
   readonly connections?: number
   /** The time without a byte in either direction after which a connection ends: 10 minutes by default. */
   readonly idleMs?: number
@@ -51,9 +52,9 @@ export interface Refusal {
   /**
    * `not_allowed`: no rule allows the destination; `inside`: it has only addresses that may not be reached, such as those of the server's own
    * network; `only_git`: only git may read from it; `other_repository`: git may read from it, but not this repository; `unreachable`: it is allowed,
-   * but does not exist or does not answer.
+   * but does not exist or does not answer; `too_many`: the sandbox has as many connections as it may have.
    */
-  readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
+  readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable' | 'too_many'
 }
 
 export interface Traffic {
@@ -75,6 +76,8 @@ const usualConnections = 256
 const usualIdleMs = 600_000
 const usualAnsweredRefusals = 500
 const resolveTimeoutMs = 10_000
+/** How many look-ups of a sandbox run at once: each holds one of the few threads of this process, even when nobody waits for it any more. */
+const lookupsAtOnce = 4
 const connectTimeoutMs = 20_000
 const headBytes = 16 * 1024
 const longestDestination = 200
@@ -95,12 +98,18 @@ const sentences: Readonly<Record<Refusal['why'], string>> = {
   only_git: 'On the local code host, agents and commands can only clone and fetch.',
   other_repository: "It is neither this project's repository nor among those that its network settings list.",
   unreachable: 'It does not answer.',
+  too_many: 'Too many connections are open.',
 }
 
 interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
   readonly traffic: { connections: number; sent: number; received: number }
+  /** How many connections to the network are open or being made. */
+  outgoing: number
+  /** The look-ups that run or wait, by host. */
+  readonly lookups: Map<string, Promise<readonly string[]>>
+  readonly inTurn: ReturnType<typeof limitConcurrency>
   /** How many requests were refused since a destination was last reached. */
   refusedInRow: number
   /** The destination of each tunnel that ends in this proxy. */
@@ -111,7 +120,7 @@ interface RunningProxy {
 
 /** Starts a proxy; rejects when it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
-  const { idleMs = usualIdleMs } = options
+  const { idleMs = usualIdleMs, connections = usualConnections } = options
   const timed = { maxHeaderSize: headBytes, headersTimeout: 30_000, requestTimeout: 0 }
   const serve = (request: IncomingMessage, response: ServerResponse) => {
     request.on('error', () => undefined)
@@ -122,12 +131,17 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     options,
     open: new Set(),
     traffic: { connections: 0, sent: 0, received: 0 },
+    outgoing: 0,
+    lookups: new Map(),
+    inTurn: limitConcurrency(lookupsAtOnce, (waiting) => {
+      if (waiting >= connections) throw new NotReached('too_many')
+    }),
     refusedInRow: 0,
     destinations: new WeakMap(),
     tunnelled: createServer(timed, serve),
   }
   const server = createServer(timed, serve)
-  server.maxConnections = options.connections ?? usualConnections
+  server.maxConnections = connections
   server.on('connection', (client) => {
     keep(proxy, client)
     client.setTimeout(idleMs, () => client.destroy())
@@ -158,11 +172,29 @@ function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
 }
 
 /** Connects to an allowed address of the destination. Throws `NotReached`. */
-async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<Socket> {
-  const { rules, lookup = allAddresses, dial = connected, idleMs = usualIdleMs } = proxy.options
-  const matched = rulesFor(rules, host, port)
+async function reach(proxy: RunningProxy, destination: Destination): Promise<Socket> {
+  const { rules, connections = usualConnections } = proxy.options
+  const matched = rulesFor(rules, destination.host, destination.port)
   if (matched.length === 0) throw new NotReached('not_allowed')
-  const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
+  // What is begun for a client goes on when the client leaves, so the limit on clients does not limit it.
+  if (proxy.outgoing >= connections) throw new NotReached('too_many')
+  proxy.outgoing += 1
+  try {
+    const socket = await reachBy(proxy, destination, matched)
+    return socket.once('close', () => (proxy.outgoing -= 1))
+  } catch (fault) {
+    proxy.outgoing -= 1
+    throw fault
+  }
+}
+
+async function reachBy(
+  proxy: RunningProxy,
+  { host, port }: Destination,
+  matched: readonly Rule[],
+): Promise<Socket> {
+  const { rules, dial = connected, idleMs = usualIdleMs } = proxy.options
+  const addresses = isIP(host) === 0 ? await addressesOf(proxy, host) : [host]
   if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
   const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
   if (allowed.length === 0) throw new NotReached('inside')
@@ -172,6 +204,17 @@ async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<
   proxy.refusedInRow = 0
   socket.setTimeout(idleMs, () => socket.destroy())
   return keep(proxy, socket)
+}
+
+/** The addresses of a host; none when it does not exist, or is not found in time. Throws `NotReached`. */
+function addressesOf(
+  { options: { lookup = allAddresses }, lookups, inTurn }: RunningProxy,
+  host: string,
+): Promise<readonly string[]> {
+  const found =
+    lookups.get(host) ?? inTurn(() => lookup(host).catch(() => [])).finally(() => lookups.delete(host))
+  lookups.set(host, found)
+  return Promise.race([found, delay(resolveTimeoutMs, [], { ref: false })])
 }
 
 /** Reports a refusal, and returns the sentence for the sandbox. */
@@ -249,6 +292,7 @@ async function forward(
   } catch (fault) {
     return answer(response, 403, refused(proxy, fault, isOther ? `${url.host}/${repository}` : url.host))
   }
+  if (request.socket.destroyed) return void upstream.destroy()
   upstream.once('close', () => countTraffic(proxy, upstream))
   passOn(request, response, { url, upstream, dropped: readable ? credentials : [] })
 }
@@ -284,11 +328,7 @@ function passOn(
 }
 
 async function allAddresses(host: string): Promise<readonly string[]> {
-  const found = await Promise.race([
-    systemLookup(host, { all: true }),
-    delay(resolveTimeoutMs, [], { ref: false }),
-  ])
-  return found.map(({ address }) => address)
+  return (await systemLookup(host, { all: true })).map(({ address }) => address)
 }
 
 /** A connection to the first address that accepts a connection; `undefined` when no address does. */
