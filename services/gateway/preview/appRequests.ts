@@ -24,6 +24,8 @@ interface AppRequest {
   readonly method: string
   readonly path: string
   readonly headers: OutgoingHttpHeaders
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal
 }
 
 interface Upgraded {
@@ -48,15 +50,19 @@ export interface AppRequests {
 
 /** The maximum number of connections to one app, somewhat more than the six that a browser opens to a host. */
 const connectionsOfApp = 8
-/** The maximum number of unanswered requests to one app. */
-const maxUnderWay = 64
+/** The maximum number of requests that wait for one of these connections. */
+const maxWaiting = 256
 /** How long an idle connection is kept. Servers usually keep it longer, so no request is sent on a connection that the app is just closing. */
 const keptMs = 2_000
 const firstAnswerMs = 60_000
 
 interface App {
+  readonly key: string
   readonly agent: Agent
+  /** The requests that have a connection or make one. The agent itself would not count connections that are being made. */
   underWay: number
+  /** Lets the requests begin that wait for others to end, in order. */
+  readonly waiting: Set<() => void>
   idle: NodeJS.Timeout | undefined
 }
 
@@ -64,40 +70,62 @@ export function appRequests(responseMs = firstAnswerMs): AppRequests {
   const apps = new Map<string, App>()
   const appOf = (sandbox: RunningSandbox, port: number): App => {
     const key = `${sandbox.id} ${port}`
-    const app = apps.get(key) ?? { agent: agentTo(sandbox, port), underWay: 0, idle: undefined }
+    const app = apps.get(key) ?? {
+      key,
+      agent: agentTo(sandbox, port),
+      underWay: 0,
+      waiting: new Set(),
+      idle: undefined,
+    }
     apps.set(key, app)
     return app
   }
-  const begin = (sandbox: RunningSandbox, port: number): { readonly app: App; readonly end: () => void } => {
-    const app = appOf(sandbox, port)
-    if (app.underWay >= maxUnderWay)
+  /** Waits until another request to the app may begin, which `leave` ends. Throws `AppFault`. */
+  const enter = async (app: App, signal?: AbortSignal): Promise<void> => {
+    if (app.waiting.size >= maxWaiting)
       throw new AppFault(503, 'Too many requests to this app are unanswered. Try again in a moment.')
-    app.underWay += 1
     clearTimeout(app.idle)
-    return {
-      app,
-      end() {
-        app.underWay -= 1
-        if (app.underWay > 0) return
-        app.idle = setTimeout(() => {
-          apps.delete(`${sandbox.id} ${port}`)
-          app.agent.destroy()
-        }, keptMs).unref()
-      },
+    if (app.underWay < connectionsOfApp) app.underWay += 1
+    else
+      await new Promise<void>((resolve, reject) => {
+        const giveUp = () => {
+          if (app.waiting.delete(begin)) reject(late())
+        }
+        const tooLate = setTimeout(giveUp, responseMs)
+        signal?.addEventListener('abort', giveUp, { once: true })
+        const begin = () => {
+          clearTimeout(tooLate)
+          resolve()
+        }
+        app.waiting.add(begin)
+      })
+  }
+  const leave = (app: App): void => {
+    const [next] = app.waiting
+    if (next) {
+      app.waiting.delete(next)
+      return next()
     }
+    app.underWay -= 1
+    if (app.underWay > 0) return
+    app.idle = setTimeout(() => {
+      apps.delete(app.key)
+      app.agent.destroy()
+    }, keptMs).unref()
   }
   return {
-    send(sandbox, port, options, write) {
-      const { app, end } = begin(sandbox, port)
+    async send(sandbox, port, { signal, ...options }, write) {
+      const app = appOf(sandbox, port)
+      await enter(app, signal)
       const request = httpRequest({ ...options, agent: app.agent, setHost: false })
-      request.once('close', end)
+      request.once('close', () => leave(app))
+      signal?.addEventListener('abort', () => request.destroy(), { once: true })
       const answered = firstResponse(request, responseMs)
       write(request)
-      return answered.then(({ response, connection }) => {
-        if (connection === undefined) return response
-        connection.destroy()
-        throw new AppFault(502, 'The app opened a WebSocket that nobody asked for.')
-      })
+      const { response, connection } = await answered
+      if (connection === undefined) return response
+      connection.destroy()
+      throw new AppFault(502, 'The app opened a WebSocket that nobody asked for.')
     },
     async upgrade(sandbox, port, options) {
       const connection = await connect(sandbox, port)
@@ -139,23 +167,26 @@ function agentTo(sandbox: RunningSandbox, port: number): Agent {
   })
 }
 
+const late = () => new AppFault(504, 'The app did not answer in time.')
+
 function firstResponse(request: ClientRequest, responseMs: number): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
-    const late = setTimeout(
-      () => request.destroy(new AppFault(504, 'The app did not answer in time.')),
-      responseMs,
-    )
+    const tooLate = setTimeout(() => {
+      request.destroy()
+      // A request that has no connection yet reports no error.
+      reject(late())
+    }, responseMs)
     // The listener stays when the response has begun, since an 'error' without a listener would end the process.
     request.on('error', (fault) => {
-      clearTimeout(late)
+      clearTimeout(tooLate)
       reject(fault instanceof AppFault ? fault : new AppFault(502, sentenceOf(fault), fault))
     })
     request.once('response', (response) => {
-      clearTimeout(late)
+      clearTimeout(tooLate)
       resolve({ response })
     })
     request.once('upgrade', (response, connection, head) => {
-      clearTimeout(late)
+      clearTimeout(tooLate)
       resolve({ response, connection, head })
     })
   })

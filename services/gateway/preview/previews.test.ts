@@ -530,6 +530,29 @@ describe('an app or a client that misbehaves', () => {
     expect(got).toMatchObject({ status, body: expect.stringContaining(sentence) })
   })
 
+  // Attacks preview: a page asks for more at once than a sandbox may have connections, or than it ever makes.
+  test('an app has eight connections, also while they are made, and what waits for one is answered in time', async () => {
+    let isHanging = true
+    const connected: number[] = []
+    const plain = sandbox('sandbox-1')
+    const connect: RunningSandbox['connect'] = (port) => {
+      connected.push(port)
+      return isHanging ? new Promise(() => undefined) : plain.connect(port)
+    }
+    running = [{ ...plain, connect }]
+    const port = await app((_, response) => response.end('hello'))
+    const cookie = await cookieOf(passFor(port))
+    const burst = (at: typeof patient) =>
+      Promise.all(Array.from({ length: 20 }, () => get(hostOf(port), '/', { cookie }, 'GET', '', at)))
+    const late = await burst(impatient)
+    expect(new Set(late.map(({ status }) => status))).toEqual(new Set([504]))
+    expect(connected).toHaveLength(8)
+    isHanging = false
+    const answered = await burst(patient)
+    expect(new Set(answered.map(({ body }) => body))).toEqual(new Set(['hello']))
+    expect(connected.length).toBeLessThanOrEqual(16)
+  })
+
   test('a port on which nothing listens', async () => {
     const got = await get(hostOf(1), '/', { cookie: await cookieOf(passFor(1)) })
     expect(got).toMatchObject({ status: 502, body: expect.stringContaining('Nothing listens on port 1') })

@@ -191,10 +191,16 @@ async function passOn(
 ): Promise<void> {
   const { pass, sandbox, ownOrigin } = admitted
   const { method = '', url: path = '', headers } = request
-  const outgoing = { method, path, headers: headersForApp(headers, { ...admitted, port: pass.port }) }
+  const left = new AbortController()
+  response.once('close', () => left.abort())
+  const outgoing = {
+    method,
+    path,
+    headers: headersForApp(headers, { ...admitted, port: pass.port }),
+    signal: left.signal,
+  }
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   const answered = await serving.apps.send(sandbox, pass.port, outgoing, (sent) => {
-    response.once('close', () => sent.destroy())
     // `pipeline` fails when the app fails or when the browser has gone. Both are handled elsewhere.
     if (hasBody) pipeline(request, sent, () => undefined)
     else sent.end()
