@@ -42,6 +42,12 @@ test('locks and half-made things go, all else stays', async () => {
   expect(left.toSorted()).toEqual(kept.toSorted())
 })
 
+test('of a folder with any number of files, only so many are looked at', async () => {
+  await files(...Array.from({ length: 20 }, (_, n) => `tasks/a/home/.claude/${n}.lock`))
+  await removeLeftovers(root, 5)
+  expect(await readdir(join(root, 'tasks/a/home/.claude'))).toHaveLength(15)
+})
+
 test('a link of an agent leads nowhere', async () => {
   await files('elsewhere/mine.lock', 'tasks/a/home/.profile')
   await symlink(join(root, 'elsewhere'), join(root, 'tasks/a/home/.claude'))

@@ -1,5 +1,5 @@
 /** Removes what a killed runner has left in workspaces. */
-import { lstat, readdir, rm } from 'node:fs/promises'
+import { lstat, opendir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { agents } from '../agents/registry.ts'
 import { removeHalfPacks } from './git/repositoryLayout.ts'
@@ -11,12 +11,14 @@ const locksAt = new Set(
   ),
 )
 const deepest = 4
+/** How many entries are looked at below each of these folders, since an agent can make any number of them. */
+const mostEntries = 20_000
 
 /**
  * Removes what a killed runner has left in the workspaces below `root`: incomplete files of ours, and locks of agents that have ended. Nothing may
- * run in these workspaces. Links that an agent made are not followed.
+ * run in these workspaces. Links that an agent made are not followed, and of each of an agent's folders `most` entries are looked at.
  */
-export async function removeLeftovers(root: string): Promise<void> {
+export async function removeLeftovers(root: string, most = mostEntries): Promise<void> {
   const tasks = join(root, 'tasks')
   for (const name of await namesIn(tasks)) {
     const gitDir = join(tasks, name, 'git')
@@ -25,17 +27,19 @@ export async function removeLeftovers(root: string): Promise<void> {
     const objects = join(gitDir, 'objects')
     if ((await namesIn(join(objects, 'pack'))).length > 0) await removeHalfPacks(objects)
     const home = join(tasks, name, 'home')
-    for (const one of (await namesIn(home)).filter((one) => one.endsWith('.lock')))
-      await rm(join(home, one), { recursive: true, force: true })
-    for (const folder of locksAt) await removeLocks(join(home, folder), deepest)
+    await removeLocks(home, 1, { entries: most })
+    for (const folder of locksAt) await removeLocks(join(home, folder), deepest, { entries: most })
   }
 }
 
-async function removeLocks(folder: string, depth: number): Promise<void> {
-  for (const name of await namesIn(folder)) {
-    const path = join(folder, name)
-    if (name.endsWith('.lock')) await rm(path, { recursive: true, force: true })
-    else if (depth > 1) await removeLocks(path, depth - 1)
+async function removeLocks(folder: string, depth: number, left: { entries: number }): Promise<void> {
+  if ((await lstat(folder).catch(() => undefined))?.isDirectory() !== true) return
+  for await (const entry of (await opendir(folder).catch(() => undefined)) ?? []) {
+    if (left.entries === 0) return
+    left.entries -= 1
+    const path = join(folder, entry.name)
+    if (entry.name.endsWith('.lock')) await rm(path, { recursive: true, force: true })
+    else if (depth > 1 && entry.isDirectory()) await removeLocks(path, depth - 1, left)
   }
 }
 

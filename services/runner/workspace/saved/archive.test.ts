@@ -87,6 +87,12 @@ describe("folders of an agent's home", () => {
     expect(gunzipSync(packed.archive).includes('the secret')).toBe(false)
   })
 
+  test('are packed from so many files and folders, and no more are looked at', async () => {
+    for (let n = 0; n < 20; n += 1) await writeIn(home, `.claude/projects/many/${n}`, '')
+    const packed = await packFolders(home, folders, { ...defaultArchiveLimits, entries: 5 })
+    expect(packed.files + packed.leftOut.length).toBeLessThanOrEqual(5)
+  })
+
   test('hold every plain file, however many links are beside it', async () => {
     const inside = join(home, '.claude/projects')
     for (let n = 1_000; n < 2_001; n += 1) await symlink('nowhere', join(inside, `+${n}`))

@@ -2,8 +2,8 @@
  * Packs folders of an agent's home into one compressed tar, such as the folders with its sessions, and unpacks them. Only plain files are packed, and
  * no link is followed.
  */
-import { constants } from 'node:fs'
-import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
+import { constants, type Dirent } from 'node:fs'
+import { chown, lstat, mkdir, open, opendir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
@@ -17,12 +17,17 @@ export interface ArchiveLimits {
   readonly bytes: number
 }
 
-export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1024 ** 2 }
+interface PackingLimits extends ArchiveLimits {
+  /** How many files and folders are looked at, since an agent can make any number of them. */
+  readonly entries: number
+}
+
+export const defaultArchiveLimits: PackingLimits = { files: 5_000, bytes: 32 * 1024 ** 2, entries: 20_000 }
 
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
-  /** The first 1,000 paths that were left out: links, pipes, files with several names, and files beyond the limits. */
+  /** The first 1,000 paths that were looked at and left out: links, pipes, files with several names, and files beyond the limits. */
   readonly leftOut: readonly string[]
 }
 
@@ -39,8 +44,9 @@ export async function packFolders(
   const leftOut: string[] = []
   const packed: TarFile[] = []
   let bytes = 0
+  const left = { entries: limits.entries }
   for (const folder of folders) {
-    for await (const { path, isFile } of filesBelow(root, folder)) {
+    for await (const { path, isFile } of filesBelow(root, folder, left)) {
       const isRead = isFile && packed.length < limits.files
       const content = isRead ? await readPlain(root, path, limits.bytes - bytes) : null
       if (content === null) {
@@ -109,19 +115,25 @@ async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<
   return tar && readTar(tar)
 }
 
-/** The paths of everything below `folder` except folders, in order. */
+/** The paths of everything below `folder` except folders, in order, until no entries are `left`. */
 async function* filesBelow(
   root: string,
   folder: string,
+  left: { entries: number },
   depth = 0,
 ): AsyncGenerator<{ readonly path: string; readonly isFile: boolean }> {
   const at = await lstat(join(root, folder)).catch(() => undefined)
   if (!at?.isDirectory()) return
-  const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => [])
+  const entries: Dirent[] = []
+  for await (const entry of (await opendir(join(root, folder)).catch(() => undefined)) ?? []) {
+    if (left.entries === 0) break
+    left.entries -= 1
+    entries.push(entry)
+  }
   for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) {
     const path = `${folder}/${entry.name}`
     if (!entry.isDirectory()) yield { path, isFile: entry.isFile() }
-    else if (depth < deepest) yield* filesBelow(root, path, depth + 1)
+    else if (depth < deepest) yield* filesBelow(root, path, left, depth + 1)
   }
 }
 
