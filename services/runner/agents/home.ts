@@ -1,9 +1,9 @@
 /** Writes the files that an agent finds in its private home, and chooses the instructions and commands for them. */
 import {
-  chownSync,
   closeSync,
   constants,
   fchownSync,
+  lchownSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -47,8 +47,8 @@ interface NestedInstructions {
 
 /**
  * Writes files into a home that an agent may have changed, and removes the folders `emptied` with everything in them. Follows no links in the home,
- * and removes a link that is in the way. Must not be called while the agent runs. Mostly synchronous, since each file operation takes microseconds
- * and an agent waits.
+ * and removes a link that is in the way. Must not be called while the agent or a program beside it runs. Mostly synchronous, since each file
+ * operation takes microseconds and an agent waits.
  */
 export async function writeHome(
   home: string,
@@ -92,6 +92,6 @@ function makeFolders(home: string, folder: string, owner: HostUser | undefined):
     if (there?.isDirectory()) continue
     rmSync(path, { force: true })
     mkdirSync(path, { mode: 0o700 })
-    if (owner !== undefined) chownSync(path, owner.uid, owner.gid)
+    if (owner !== undefined) lchownSync(path, owner.uid, owner.gid)
   }
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { claude } from './claude/claude.ts'
 import { cursor } from './cursor/cursor.ts'
-import { messageFor, withImagePaths } from './images.ts'
+import { writeHome } from './home.ts'
+import { imageFiles, messageFor, withImagePaths } from './images.ts'
 
 let dir = ''
 beforeEach(async () => {
@@ -17,25 +18,22 @@ const png = { mediaType: 'image/png', base64: 'iVBORw0KGgo=' } as const
 
 test('an agent that reads images from files finds them in its home, under the paths that its sandbox shows', async () => {
   const message = { text: 'What is it?', images: [gif, png], id: 'sending-1' }
-  const { text: said } = await messageFor(cursor, message, { dir, seenAs: '/home/agent' })
+  const { text: said } = messageFor(cursor, message, '/home/agent')
+  await writeHome(dir, imageFiles(cursor, message.images))
   const named = [...said.matchAll(/^- (\/home\/agent\/images\/[0-9a-f]{16}\.(?:gif|png))$/gm)]
   expect(named.length).toBe(2)
   const [first = ''] = named.map(([, path = '']) => path.replace('/home/agent', dir))
   expect(await readFile(first, 'base64')).toBe(gif.base64)
   expect((await stat(first)).mode & 0o777).toBe(0o600)
   // The same image in a later turn is the same file.
-  await messageFor(cursor, message, { dir, seenAs: '/home/agent' })
+  await writeHome(dir, imageFiles(cursor, message.images))
   expect((await readdir(join(dir, 'images'))).length).toBe(2)
 })
 
-test('one that takes images in its message leaves no file behind', async () => {
-  const said = await messageFor(
-    claude,
-    { text: 'x', images: [gif], id: 'sending-1' },
-    { dir, seenAs: '/home/agent' },
-  )
-  expect(said).toEqual({ text: 'x', images: [gif], id: 'sending-1' })
-  expect(await readdir(dir)).toEqual([])
+test('one that takes images in its message needs no file', () => {
+  const message = { text: 'x', images: [gif], id: 'sending-1' }
+  expect(messageFor(claude, message, '/home/agent')).toEqual(message)
+  expect(imageFiles(claude, [gif])).toEqual([])
 })
 
 describe('a message to an agent that reads images from files', () => {

@@ -1,30 +1,20 @@
 /** Gives an agent the images of a message: inside the message, or as files in the agent's home that the message names. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { HostUser } from '#platform/childProcess.ts'
-import { writeHome } from './home.ts'
-import type { Agent, AgentImage, AgentMessage } from './port.ts'
-
-/** The agent's home: its path on this machine, its path in the sandbox, and its owner. */
-export interface AgentHome {
-  readonly dir: string
-  readonly seenAs: string
-  readonly owner?: HostUser | undefined
-}
+import type { Agent, AgentImage, AgentMessage, HomeFile } from './port.ts'
 
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
-/** The message as the agent expects it. If the agent reads images from files, the images are first written into the agent's home. */
-export async function messageFor(
-  agent: Pick<Agent, 'images'>,
-  message: AgentMessage,
-  home: AgentHome,
-): Promise<AgentMessage> {
+/** The files that the agent's home needs for the images of a message. They are written before the agent and its services begin. */
+export function imageFiles(agent: Pick<Agent, 'images'>, images: readonly AgentImage[]): readonly HomeFile[] {
+  return agent.images === 'files' ? images.map(fileOf) : []
+}
+
+/** The message as the agent expects it. For an agent that reads images from files, it names those of `imageFiles`; `home` is a path in the sandbox. */
+export function messageFor(agent: Pick<Agent, 'images'>, message: AgentMessage, home: string): AgentMessage {
   const { text, images, id } = message
   if (agent.images === 'inline') return message
-  const files = images.map(fileOf)
-  await writeHome(home.dir, files, home.owner)
-  const paths = files.map(({ path }) => join(home.seenAs, path))
+  const paths = images.map((image) => join(home, fileOf(image).path))
   return { text: withImagePaths(text, paths), images: [], id }
 }
 
@@ -37,7 +27,7 @@ export function withImagePaths(text: string, paths: readonly string[]): string {
 }
 
 /** The file of an image. Its name is made from its content, so an image has the same file in every turn, and the files of earlier turns stay. */
-function fileOf({ mediaType, base64 }: AgentImage) {
+function fileOf({ mediaType, base64 }: AgentImage): HomeFile {
   const content = Buffer.from(base64, 'base64')
   const name = createHash('sha256').update(content).digest('hex').slice(0, 16)
   return { path: `images/${name}.${endings[mediaType]}`, content, onlyOnce: false }

@@ -372,6 +372,6 @@ export interface Agent {
   dialogue(request: DialogueRequest): AgentDialogue
   /** Why the agent ended without an `end` event; `null` when `said`, the last part of its standard error, names no known fault. */
   faultOf(said: string, exitCode: number | null): AgentError | null
-  /** Whether the agent accepts images in a message, or reads them from files that the message names. */
+  /** Whether the agent accepts images in a message, or reads them from files that the message names: only an agent that starts for each turn may. */
   readonly images: 'inline' | 'files'
 }

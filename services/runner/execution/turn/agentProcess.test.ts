@@ -1,11 +1,17 @@
 /** The start of an agent in its sandbox, which the test stands in for. */
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { logger } from '#platform/log.ts'
 import { executionId, taskId } from '../../../../tests/domain/ids.ts'
 import { cursor } from '../../agents/cursor/cursor.ts'
+import { imageFiles } from '../../agents/images.ts'
 import type { SandboxedProcess, SandboxExit } from '../../sandbox/port.ts'
 import { openAgent } from './agentProcess.ts'
+import { startAgent } from './agentSetup.ts'
 
 function waitingProcess(): SandboxedProcess {
   let end: (exit: SandboxExit) => void = () => undefined
@@ -28,10 +34,8 @@ function waitingProcess(): SandboxedProcess {
   }
 }
 
-// Attacks shell: a person's program replaces a folder of the agent's home by a link while this machine writes into it.
-test('no program of a person may be started beside an agent before it begins', async () => {
-  const child = waitingProcess()
-  const opened = await openAgent(
+const openedIn = (child: SandboxedProcess) =>
+  openAgent(
     {
       scratch: { make: async () => '/nonexistent/scratch' },
       textThreads: { run: () => Promise.reject(new Error('Unused.')), close: async () => undefined },
@@ -82,7 +86,34 @@ test('no program of a person may be started beside an agent before it begins', a
       },
     },
   )
+
+// Attacks shell: a person's program replaces a folder of the agent's home by a link while this machine writes into it.
+test('no program of a person may be started beside an agent before it begins', async () => {
+  const child = waitingProcess()
+  const opened = await openedIn(child)
   expect(child.isToBegin).toBe(true)
   opened.begin()
   expect(child.isToBegin).toBe(false)
+})
+
+// Attacks services: a service replaces a folder of the agent's home by a link while the images of a message are written.
+test('the images of a message are in the home when the agent begins', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'home-'))
+  try {
+    const images = imageFiles(cursor, [{ mediaType: 'image/gif', base64: 'R0lGODlh' }])
+    const child = waitingProcess()
+    const isThere = () => images.every(({ path }) => existsSync(join(home, path)))
+    const seen: boolean[] = []
+    const opening = openedIn(child).then((opened) => ({
+      ...opened,
+      begin() {
+        seen.push(isThere())
+        return opened.begin()
+      },
+    }))
+    await startAgent(opening, { agent: cursor }, images, { homeDir: home, owner: undefined })
+    expect([images.length, seen]).toEqual([1, [true]])
+  } finally {
+    await rm(home, { recursive: true })
+  }
 })

@@ -142,9 +142,9 @@ const noteOnArtifacts = (tree: string): string =>
 /** Starts an agent in its sandbox. The workspace must be ready. */
 export async function startAgent(
   opening: Promise<OpenedAgent>,
-  { agent }: AgentSetup,
+  { agent }: Pick<AgentSetup, 'agent'>,
   home: readonly HomeFile[],
-  { homeDir, owner }: Workspace,
+  { homeDir, owner }: Pick<Workspace, 'homeDir' | 'owner'>,
 ): Promise<AgentProcess> {
   const writing = writeHome(homeDir, home, owner, agent.ownFolders)
   const [opened, written] = await Promise.allSettled([opening, writing])

@@ -1,7 +1,6 @@
 /** Steering: delivers messages to the turn that is running. */
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
-import { messageFor, type AgentHome } from '../../agents/images.ts'
 import type { AgentMessage } from '../../agents/port.ts'
 import type { AgentDeps, RecordingDeps } from '../../deps.ts'
 import { imagesForAgent } from './agentMessage.ts'
@@ -17,7 +16,6 @@ interface SteeredTurn {
   readonly reporter: Reporter
   readonly taskId: string
   readonly process: AgentProcess
-  readonly home: AgentHome
   readonly messages: TurnMessages
 }
 
@@ -70,7 +68,7 @@ export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
 /** The message as the agent expects it; `undefined` when its text or one of its images no longer exists. */
 async function steeringMessage(
   deps: Deps,
-  { taskId, process: { agent }, home }: SteeredTurn,
+  { taskId }: SteeredTurn,
   { messageId, id }: { readonly messageId: string; readonly id: string },
 ): Promise<AgentMessage | undefined> {
   const stream = taskStream(taskId)
@@ -78,5 +76,6 @@ async function steeringMessage(
   const message = await deps.documents.asOf(chatView, stream, documentId, await deps.log.headOf(stream))
   if (typeof message?.message !== 'string') return undefined
   const images = await imagesForAgent(deps, taskId, message.images)
-  return images && messageFor(agent, { text: message.message, images, id }, home)
+  // Each agent that can be steered takes images in a message.
+  return images && { text: message.message, images, id }
 }

@@ -5,7 +5,7 @@ import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { ModelRetryScheduled } from '#domain/task/events.ts'
 import { AnswerDelivered } from '#domain/task/questionEvents.ts'
 import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
-import { messageFor } from '../../agents/images.ts'
+import { imageFiles, messageFor } from '../../agents/images.ts'
 import { passingFault, retryNotice, toldTo } from '../../agents/modelFaults.ts'
 import type { SetUp } from '../../environment/setUpWorkspace.ts'
 import type { AgentError, AgentImage } from '../../agents/port.ts'
@@ -104,7 +104,8 @@ async function tryTurn(
     if (outcome !== 'not_taken') return outcome
   }
   const start = async (session: string | null) => {
-    const process = await startAgent(openedFor(deps, request, setup, session), setup, home, workspace)
+    const files = [...home, ...imageFiles(setup.agent, request.images)]
+    const process = await startAgent(openedFor(deps, request, setup, session), setup, files, workspace)
     return turnOn(deps, request, { setup, fingerprint, budget, process, isWarm: false })
   }
   const first = await start(request.session)
@@ -175,7 +176,7 @@ async function turnOn(
     limits.onOutput()
     const id = deps.ids.uuid()
     const { message: text, images } = request
-    const message = await messageFor(process.agent, { text, images, id }, home)
+    const message = messageFor(process.agent, { text, images, id }, home)
     messages.add(id)
     const { model, effort } = request
     await process.turn(message, { model, effort }, listener).finally(() => steering.stop())
@@ -232,9 +233,9 @@ function openTurn(
   // The output of services is recorded apart from that of the agent. If both were mixed, a secret could be torn apart and would not be recognized.
   const services = { output: runOutput(terminal, { fence, kind: 'turn', redaction }), redaction }
   const messages = turnMessages()
-  const { taskId, homeDir, owner } = workspace
-  const home = { dir: homeDir, seenAs: setup.sandbox.paths(workspace).home, owner }
-  const steering = steerTurn(deps, { steering: run.steering, reporter, taskId, process, home, messages })
+  const { taskId } = workspace
+  const { home } = setup.sandbox.paths(workspace)
+  const steering = steerTurn(deps, { steering: run.steering, reporter, taskId, process, messages })
   const questions = agentQuestions(deps, { run, taskId, process, redaction, onWaiting })
   let undelivered = lateAnswers
   const onSeen = async (ids: readonly string[]) => {
