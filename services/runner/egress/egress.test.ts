@@ -1,14 +1,17 @@
+import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { openEgress } from './egress.ts'
 
-const opened = () =>
+const opened = (info: (line: unknown) => void = () => undefined) =>
   openEgress({
     agentHosts: {},
     mayReachPrivate: false,
     privateHosts: [],
     node: 'node',
     scratch: { make: () => Promise.reject(new Error('no sandbox is opened')) },
-    logger: { info: () => undefined },
+    logger: { info },
   })
 
 test('who hears of a task is told of each destination once', () => {
@@ -44,4 +47,22 @@ test('the next run of a task is told anew, and the one before no more', () => {
   stopFirst()
   egress.refused('task-1', { destination: 'a.example:443', why: 'inside' })
   expect(told).toEqual(['second'])
+})
+
+test('a program that tries everything fills no log, and what it tried is counted', async () => {
+  const lines: unknown[] = []
+  const egress = opened((line) => lines.push(line))
+  const sandbox = { kind: 'none', seenAs: () => '' } as const
+  const { env, close } = await egress.open({ taskId: 'task-1', sandbox, owner: undefined, rules: [] })
+  const { port } = new URL(env['HTTP_PROXY'] ?? '')
+  for (let n = 0; n < 105; n += 1) {
+    const asking = request({ port, host: '127.0.0.1', path: `http://${n}.example/`, agent: false })
+    const [response]: IncomingMessage[] = await once(asking.end(), 'response')
+    if (response) await text(response)
+  }
+  expect(lines).toHaveLength(100)
+  await close()
+  expect(lines.slice(100)).toEqual([
+    { taskId: 'task-1', connections: 0, sent: 0, received: 0, refusals: 105 },
+  ])
 })

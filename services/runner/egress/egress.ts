@@ -12,7 +12,7 @@ export interface Egress {
   readonly mayReachPrivate: boolean
   /** The hosts on private networks that a project may list by name. */
   readonly privateHosts: readonly string[]
-  /** Opens the way out of one sandbox of a task, and logs its refusals and traffic. Rejects when the proxy of the sandbox cannot listen. */
+  /** Opens the way out of one sandbox of a task, and logs its first refusals and its traffic. Rejects when the proxy of the sandbox cannot listen. */
   open(
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
   ): Promise<SandboxEgress>
@@ -27,6 +27,8 @@ export interface Egress {
 
 /** How many different destinations are reported in a run; after that, one sentence says that there are more. */
 const maxReported = 20
+/** How many refusals of a sandbox are logged. Further ones are counted. */
+const maxLogged = 100
 
 interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'privateHosts'> {
   /** The path of the executable `node`, which runs the relay in a sandbox. */
@@ -40,12 +42,14 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
   const egress: Egress = {
     ...reach,
     async open({ taskId, ...request }) {
+      let refusals = 0
       const opened = await openSandboxEgress({
         ...request,
         node,
         scratch,
         onRefusal(refusal) {
-          logger.info({ taskId, ...refusal }, 'connection from a sandbox refused')
+          refusals += 1
+          if (refusals <= maxLogged) logger.info({ taskId, ...refusal }, 'connection from a sandbox refused')
           egress.refused(taskId, refusal)
         },
       })
@@ -53,7 +57,8 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
         ...opened,
         async close() {
           const traffic = await opened.close()
-          if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'connections from a sandbox')
+          if (traffic.connections > 0 || refusals > 0)
+            logger.info({ taskId, ...traffic, refusals }, 'connections from a sandbox')
           return traffic
         },
       }
