@@ -26,9 +26,10 @@ import {
   type RunInput,
 } from './runInput.ts'
 import { runShellCommand, type PreparedRun } from './sandboxCommand.ts'
-import { sandboxEnvsOf, type SandboxEnvs } from './sandboxEnv.ts'
+import { sandboxEnvsOf } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
 import { allowedRules, lateAnswers } from './turn/agentQuestions.ts'
+import { startsPrograms } from './turn/agentSetup.ts'
 import { runTurn, type TurnRequest } from './turn/turn.ts'
 
 /** The control of a run, and the streams to which it is recorded. */
@@ -156,7 +157,7 @@ async function runMessage(
   const { run, workspace, envs, document, message, prepared } = request
   const { session } = prepared
   const { agent, messageId } = execution
-  if (execution.kind === 'command' || startsPrograms(envs)) {
+  if (execution.kind === 'command' || startsPrograms({ ...envs, sandboxEnv: envs.forAgent })) {
     const unready = await request.ready
     if (unready) return unready
   }
@@ -180,11 +181,6 @@ async function runMessage(
     ownerId: document.owner,
     projectId: document.projectId,
   })
-}
-
-/** Whether the agent runs programs of the workspace as soon as it starts: hooks of the repository, or local MCP servers. */
-function startsPrograms({ allowedHooks, forAgent }: SandboxEnvs): boolean {
-  return allowedHooks !== null || (forAgent.mcp?.local ?? []).length > 0
 }
 
 /** The mode of the agent. An agent that cannot be told to plan or to ask works freely. */

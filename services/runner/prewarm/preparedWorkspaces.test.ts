@@ -24,7 +24,11 @@ const program = { found: true, path: '/nowhere/claude', version: '1', shown: '/n
 const silent = logger('silent')
 
 /** Starts an agent whose sandbox cannot be opened. `located` is called before. Returns whether a sandbox was to be opened. */
-async function opens(located: () => void, signal: AbortSignal): Promise<boolean> {
+async function opens(
+  located: () => void,
+  signal: AbortSignal,
+  more: Partial<Parameters<typeof startWarmAgent>[1]> = {},
+): Promise<boolean> {
   let isOpening = false
   const scratch = {
     async make() {
@@ -83,6 +87,7 @@ async function opens(located: () => void, signal: AbortSignal): Promise<boolean>
     sandboxEnv: envsOf('').withSecrets,
     own: { instructions: '', commands: [] },
     allowedHooks: null,
+    ...more,
   }
   await startWarmAgent(deps, request, signal).catch(() => undefined)
   return isOpening
@@ -92,4 +97,13 @@ test('an agent is started ahead, unless its preparation was stopped before', asy
   const stop = new AbortController()
   expect(await opens(() => undefined, stop.signal)).toBe(true)
   expect(await opens(() => stop.abort(), stop.signal)).toBe(false)
+})
+
+// Attacks files: hooks and local MCP servers run before the task exists, while git of this machine still writes into the tree.
+test('no agent is started ahead that starts programs of the workspace', async () => {
+  const { signal } = new AbortController()
+  const local = [{ name: 'local', command: 'node', args: ['server.js'], env: {}, toolsOff: [] }]
+  const sandboxEnv = { ...envsOf('').withSecrets, mcp: { local, remote: [], leftOut: [] } }
+  expect(await opens(() => undefined, signal, { sandboxEnv })).toBe(false)
+  expect(await opens(() => undefined, signal, { allowedHooks: 'a hash' })).toBe(false)
 })

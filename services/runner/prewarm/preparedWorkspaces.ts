@@ -21,6 +21,7 @@ import {
   openSandboxFor,
   startAgent,
   startFingerprint,
+  startsPrograms,
   type EquippedRequest,
 } from '../execution/turn/agentSetup.ts'
 import { gitUntil } from '../workspace/git/git.ts'
@@ -191,14 +192,9 @@ async function make(
   const filling = fillAhead(deps, { projectId, workspace, envs }, signal)
   const own = await ownInstructionsOf(deps, ownerId)
   const by = { ownerId, projectId }
-  // A hook may run as soon as an agent starts, but must not run before the task exists. So if the project allows hooks, no agent is started yet.
   const { forAgent: sandboxEnv, allowedHooks } = envs
-  if (allowedHooks === null)
-    await startWarmAgent(
-      deps,
-      { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks },
-      signal,
-    )
+  const equipped = { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks }
+  await startWarmAgent(deps, equipped, signal)
   await filling
   return workspace
 }
@@ -208,14 +204,16 @@ type StartingDeps = Parameters<typeof agentSetup>[0] &
   Pick<AgentDeps, 'abilities'> & { readonly agents: Pick<WarmAgents, 'hasRoom' | 'keep'> }
 
 /**
- * Starts an agent that waits for the first message of its task, unless the agent cannot be started, cannot wait, or memory is short, or the signal
- * aborts before.
+ * Starts an agent that waits for the first message of its task, unless the agent cannot be started, cannot wait, or would start programs of the
+ * workspace, or memory is short, or the signal aborts before.
  */
 export async function startWarmAgent(
   deps: StartingDeps,
   request: EquippedRequest,
   signal: AbortSignal,
 ): Promise<void> {
+  // Such programs must not run before the task exists, and git of this machine then still renames the branch in the agent's own `.git`.
+  if (startsPrograms(request)) return
   if (signal.aborted || !(await deps.agents.hasRoom())) return
   const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed' || setup.agent.turns !== 'many') return

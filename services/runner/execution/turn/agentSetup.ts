@@ -45,6 +45,14 @@ export interface EquippedRequest extends AgentRequest {
   readonly allowedHooks: string | null
 }
 
+/** Whether the agent runs programs of the workspace as soon as it starts: hooks of the repository, or local MCP servers. */
+export function startsPrograms({
+  allowedHooks,
+  sandboxEnv,
+}: Pick<EquippedRequest, 'allowedHooks' | 'sandboxEnv'>): boolean {
+  return allowedHooks !== null || (sandboxEnv.mcp?.local ?? []).length > 0
+}
+
 /** An agent that can be started. */
 export interface AgentSetup {
   readonly kind: 'set_up'
