@@ -20,6 +20,8 @@ interface ShellPanelProps {
 }
 
 const nothing: readonly TerminalOutput[] = []
+/** Where the focus may be when an opened shell takes it: nowhere, on the shell's tab, or in its panel. */
+const focusGivers = 'body, #task-tab-shell, #task-panel-shell *'
 
 export function ShellPanel({ task, open: { terminal } }: ShellPanelProps) {
   const output = useSyncExternalStore(terminal.subscribe, () => terminal.read().shell ?? nothing)
@@ -60,7 +62,8 @@ function LiveShell({
   const screen = useRef<ShellScreen | null>(null)
   const isOpen = state.kind === 'open' && !hasEnded
   useEffect(() => {
-    if (isOpen && isLive) screen.current?.focus()
+    // After a reconnection the person may be writing elsewhere, and those keys must not reach the shell.
+    if (isOpen && isLive && document.activeElement?.matches(focusGivers)) screen.current?.focus()
   }, [isOpen, isLive])
   if (state.kind === 'refused')
     return (
