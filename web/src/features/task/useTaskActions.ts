@@ -4,6 +4,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { isFault, reasonOf, retryAtOf } from '../../api/fault.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { isPullRequestOver } from '../tasks/PullRequestLink.tsx'
+import { heldWithdrawals } from './chat/queue/heldWithdrawals.ts'
 import { taskLoaded } from './taskSlice.ts'
 import {
   useCancelTaskMutation,
@@ -28,8 +29,14 @@ export function useTaskActions(task: Task) {
     const isCancelled = showTask(await cancel(task.id), texts.toasts.notCancelled)
     if (isCancelled) dispatch(notified('warning', texts.toasts.cancelled))
   }
-  const onRetry = async () => showTask(await retry(task.id), texts.toasts.notRetried)
-  const onStart = async () => showTask(await execute(task.id), texts.toasts.commandFailed)
+  const onRetry = async () => {
+    await heldWithdrawals.send?.()
+    showTask(await retry(task.id), texts.toasts.notRetried)
+  }
+  const onStart = async () => {
+    await heldWithdrawals.send?.()
+    showTask(await execute(task.id), texts.toasts.commandFailed)
+  }
   const onPullRequest = async (body: PullRequestInput) => {
     const answer = await createPullRequest({
       taskId: task.id,

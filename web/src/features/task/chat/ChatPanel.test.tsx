@@ -69,6 +69,42 @@ test('a message that waits is found too, where it waits', async () => {
   expect(waits.hasAttribute('data-searched')).toBe(true)
 })
 
+describe('a message that was withdrawn while nothing runs', () => {
+  test.each([
+    [
+      'another message',
+      'chat',
+      () => {
+        const box = screen.getByRole('textbox', { name: 'Message' })
+        fireEvent.change(box, { target: { value: 'Add a time' } })
+        fireEvent.keyDown(box, { key: 'Enter' })
+      },
+    ],
+    ['another try', 'retry', () => fireEvent.click(screen.getByRole('button', { name: texts.chat.retry }))],
+  ] as const)('is not given to the agent with %s', async (_what, path, send) => {
+    const failed = taskOf(1, { status: 'failed', failure: { code: 'agent', reason: 'It stopped.' } })
+    const withdrawal = `DELETE ${at}/chat/${messageId(1)}`
+    let answer: (body: unknown) => void = () => undefined
+    const server = openPage(at, {
+      answers: {
+        ...openTaskAnswers(failed),
+        [`GET ${at}/chat`]: { messages: [messageOf(1, { status: 'queued' })], version: 1 },
+        [withdrawal]: new Promise((resolve) => (answer = resolve)),
+        [`POST ${at}/chat`]: { success: true, chatMessage: messageOf(2) },
+        [`POST ${at}/retry`]: { task: failed },
+      },
+    })
+    await screen.findByText('message 1')
+    fireEvent.click(screen.getByRole('button', { name: 'Withdraw' }))
+    send()
+    await waitFor(() => expect(server.of(withdrawal)).toHaveLength(1))
+    expect(server.of(`POST ${at}/${path}`)).toEqual([])
+    answer({ success: true, position: '9' })
+    await waitFor(() => expect(server.of(`POST ${at}/${path}`)).toHaveLength(1))
+    expect(server.of(withdrawal)).toHaveLength(1)
+  })
+})
+
 describe('recorder H7: the page of a task whose record is damaged', () => {
   const damaged = (stream?: 'task' | 'terminal') =>
     taskOf(1, {

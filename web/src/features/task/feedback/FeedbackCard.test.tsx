@@ -3,8 +3,9 @@ import { act, cleanup, fireEvent, screen, waitFor, within } from '@testing-libra
 import { describe, expect, test } from 'vitest'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { openPage, openPart, openTaskAnswers } from '../../../../../tests/client/page.tsx'
-import { taskOf } from '../../../../../tests/client/samples.ts'
+import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { refusal, type Answers } from '../../../../../tests/client/server.ts'
+import { messageId } from '../../../../../tests/domain/ids.ts'
 import { moment } from '../../../../../tests/domain/recorded.ts'
 import { connectionChanged } from '../../../live/connection.ts'
 import { FeedbackCards } from './FeedbackCards.tsx'
@@ -254,6 +255,22 @@ describe('a message to the agent that was edited', () => {
     await comeBack()
     expect(shownEditor()).toBeNull()
   })
+})
+
+test('a message that was withdrawn is not given to the agent with the feedback', async () => {
+  const withdrawal = `DELETE ${at}/chat/${messageId(1)}`
+  let answer: (body: unknown) => void = () => undefined
+  const server = await open(review(), {
+    [`GET ${at}/chat`]: { messages: [messageOf(1, { status: 'queued' })], version: 1 },
+    [withdrawal]: new Promise((resolve) => (answer = resolve)),
+    [`POST ${card}/send`]: { feedback: review({ status: 'sent' }), task },
+  })
+  fireEvent.click(await screen.findByRole('button', { name: 'Withdraw' }))
+  press('Send to agent')
+  await waitFor(() => expect(server.of(withdrawal)).toHaveLength(1))
+  expect(server.of(`POST ${card}/send`)).toEqual([])
+  answer({ success: true, position: '9' })
+  await waitFor(() => expect(server.of(`POST ${card}/send`)).toHaveLength(1))
 })
 
 describe('an answer that GitHub did not take', () => {

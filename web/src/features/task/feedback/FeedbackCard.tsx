@@ -12,6 +12,7 @@ import { feedbackDrafts } from '../../../state/persisted.ts'
 import { useDraft } from '../../../state/useDraft.ts'
 import { safeLink } from '../../../ui/text/safeLink.ts'
 import { notifiedFailure } from '../../notifications/notifications.ts'
+import { heldWithdrawals } from '../chat/queue/heldWithdrawals.ts'
 import {
   useAnswerFeedbackMutation,
   useDismissFeedbackMutation,
@@ -239,6 +240,7 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
     }
   }, [])
   const onSend = async () => {
+    await heldWithdrawals.send?.()
     const call = send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
     // Text that was written while the message was being sent is kept.
     if ((await isDone(call, texts.notSent)) && (edited === null || now() === edited)) edit(null)

@@ -17,6 +17,7 @@ import {
 } from '../../taskSlice.ts'
 import { useSendMessageMutation } from '../../taskApi.ts'
 import { texts as taskTexts } from '../../texts.ts'
+import { heldWithdrawals } from '../queue/heldWithdrawals.ts'
 import { sendInOrder } from './sendQueue.ts'
 
 interface MessageText extends Pick<SentMessage, 'id' | 'text' | 'isCommand'> {
@@ -40,7 +41,8 @@ export function useSendMessage(taskId: string, reload: () => void) {
       ...(withSecrets ? { withSecrets } : {}),
     }
     let begins: boolean | undefined
-    const answer = await sendInOrder(store, id, () => {
+    const answer = await sendInOrder(store, id, async () => {
+      await heldWithdrawals.send?.()
       begins ??= isIdle(selectOpenTask(store.getState()), taskId)
       return sendMessage({ taskId, body })
     })

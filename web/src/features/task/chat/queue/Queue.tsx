@@ -1,6 +1,6 @@
 /** The queued messages, above the composer. A person can reorder them, edit them in place, send them to the running turn, or withdraw them. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, useState, type PointerEvent } from 'react'
+import { lazy, Suspense, useEffect, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { canDo } from '#domain/agents/capabilities.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -9,6 +9,7 @@ import { Button } from '../../../../ui/form/Button.tsx'
 import { useMedia } from '../../../../ui/hooks.ts'
 import { selectOpenTask } from '../../taskSlice.ts'
 import { useTaskActions } from '../../useTaskActions.ts'
+import { heldWithdrawals } from './heldWithdrawals.ts'
 import { QueuedMessage, type Step } from './QueuedMessage.tsx'
 import { moved, withChanges, type WaitingMessage } from './queueChanges.ts'
 import { texts } from '../texts.ts'
@@ -41,7 +42,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const editing = useEditing(queue, actions, onSend)
   const reorder = (messageIds: readonly string[]) => {
     // The request for a new order must name all waiting messages, so the withdrawals of hidden messages are sent first.
-    withdrawals.finishAll()
+    void withdrawals.finishAll()
     actions.reorder(messageIds)
   }
   const drag = useDragOrder(ids, reorder)
@@ -61,11 +62,6 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const withdraw = (message: WaitingMessage) => {
     setAnnouncement(texts.queue.withdrawn)
     withdrawals.withdraw(message)
-  }
-  const start = (run: () => void) => {
-    // The turn must not begin with a withdrawn message.
-    withdrawals.finishAll()
-    actions.afterwards(run)
   }
 
   const { gone } = withdrawals
@@ -100,7 +96,6 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
         first={rows[0]?.message ?? ''}
         folded={folded}
         onFold={wide ? null : () => setUnfolded(!unfolded)}
-        onStart={start}
       />
       {!folded && (
         <ul
@@ -174,13 +169,23 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
     if (taken.show !== null) return taken.show()
     actions.restore(taken.message, (id) => ids.toSpliced(taken.place, 0, id))
   }
-  // Leaving the page completes pending withdrawals.
-  const leave = useRef<() => void>(() => undefined)
+  const finishAll = () => {
+    gone.filter(({ show }) => show !== null).forEach(finish)
+    // A message that is sent now starts no turn, and must not wait until the agent takes another.
+    return active ? undefined : new Promise<void>(actions.afterwards)
+  }
   useEffect(() => {
-    leave.current = () => withdrawn.forEach(finish)
+    heldWithdrawals.send = finishAll
   })
-  useEffect(() => () => leave.current(), [])
-  return { gone, withdraw, undo, finish, finishAll: () => gone.forEach(finish) }
+  useEffect(
+    () => () => {
+      // Leaving the page completes pending withdrawals.
+      void heldWithdrawals.send?.()
+      heldWithdrawals.send = undefined
+    },
+    [],
+  )
+  return { gone, withdraw, undo, finish, finishAll }
 }
 
 /** The message being edited. If it leaves the queue meanwhile, the text is sent as a new message. */
@@ -206,10 +211,9 @@ interface HeaderProps {
   readonly folded: boolean
   /** Collapses or expands the list; `null` when the list cannot be collapsed. */
   readonly onFold: (() => void) | null
-  readonly onStart: (start: () => void) => void
 }
 
-function Header({ task, count, active, first, folded, onFold, onStart }: HeaderProps) {
+function Header({ task, count, active, first, folded, onFold }: HeaderProps) {
   const { start, starting } = useTaskActions(task)
   return (
     <div className="flex min-h-11 items-center border-b border-line-soft pr-1 pl-3 text-meta text-muted md:min-h-7">
@@ -228,7 +232,7 @@ function Header({ task, count, active, first, folded, onFold, onStart }: HeaderP
         </button>
       )}
       {!active && count > 0 && (
-        <Button kind="ghost" size="small" busy={starting} onClick={() => onStart(start)}>
+        <Button kind="ghost" size="small" busy={starting} onClick={start}>
           {texts.composer.sendNow}
         </Button>
       )}
