@@ -66,7 +66,11 @@ export function ChangesPanel(props: ChangesPanelProps) {
 
   const searching = search.opened > 0
   const reading = scrolled || focusWithin || searching || comment.target !== null || known.known.size > 0
-  useEffect(() => onReading(reading), [reading, onReading])
+  useEffect(() => {
+    onReading(reading)
+    // Without the panel nobody reads, and newer changes must show it again.
+    return () => onReading(false)
+  }, [reading, onReading])
 
   const buttons = (
     <ChangesTools

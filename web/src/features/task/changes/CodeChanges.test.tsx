@@ -149,6 +149,17 @@ describe('what is read', () => {
     expect(screen.queryByText('Newer changes are available.')).toBeNull()
   })
 
+  test('is read no more once there are no changes, so that later ones are shown', async () => {
+    const { become } = open([fileOf('a.ts')])
+    fireEvent.focus(await rowWith('+after'))
+    await become([])
+    const note = (await screen.findByText('Newer changes are available.')).parentElement
+    fireEvent.click(within(note ?? document.body).getByRole('button', { name: 'Refresh' }))
+    expect(await screen.findByText('No Changes')).toBeTruthy()
+    await become([fileOf('b.ts')])
+    expect(await screen.findByText('Changed Files (1)')).toBeTruthy()
+  })
+
   test('is not told to be old when nothing of it has changed', async () => {
     const { become } = open([fileOf('a.ts')])
     fireEvent.focus(await rowWith('+after'))
