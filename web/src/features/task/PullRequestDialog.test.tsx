@@ -125,6 +125,29 @@ describe('the pull request there is', () => {
   })
 })
 
+test('an update that succeeded is not sent again with the next one, and one that was refused is kept', async () => {
+  const call = `POST ${at}/pr`
+  const server = await open(isThere, { [call]: () => refusal(503, 'Not just now.') })
+  const openAgain = async () => {
+    const [button] = await screen.findAllByRole('button', { name: 'Update PR' })
+    if (button) fireEvent.click(button)
+    await waitFor(() => expect(titleField()).toHaveProperty('disabled', false))
+  }
+  write(bodyField(), 'And in German.')
+  await confirm()
+  await screen.findAllByText('Not just now.')
+  await openAgain()
+  expect(bodyField()).toHaveProperty('value', 'And in German.')
+  server.answer({ [call]: made })
+  await confirm()
+  await screen.findByText('Pull request updated successfully')
+  await openAgain()
+  expect(bodyField()).toHaveProperty('value', 'As asked.')
+  await confirm()
+  await waitFor(() => expect(server.of(call)).toHaveLength(3))
+  expect(server.of(call)[2]?.body).toEqual({ autoUpdate: false, tree })
+})
+
 describe('github gap 10: a draft', () => {
   const draft = { state: 'draft', mergedBy: null, mergedAt: null, unreadable: null } as const
 

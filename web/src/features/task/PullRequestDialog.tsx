@@ -46,7 +46,7 @@ interface PullRequestDialogProps {
   readonly task: Task
   readonly open: boolean
   readonly onClose: () => void
-  readonly onConfirm: (request: PullRequestInput) => void
+  readonly onConfirm: (request: PullRequestInput) => Promise<{ readonly error?: unknown }>
   /** The reason why the last request failed; `null` if it did not fail or there was none. */
   readonly refused?: string | null
 }
@@ -80,18 +80,20 @@ export function PullRequestDialog({
   // Only the first read makes the button busy: a refetch must not block the person or move the focus.
   const isRead = !isFetching || currentData !== undefined
 
-  const confirm = () => {
+  const confirm = async () => {
     onClose()
     // The description may have been edited at the code host, so an update sends title and body only if the person changed one of them here.
     const isWritten = choice.title !== undefined || choice.body !== undefined
     const proposal = updates && !isWritten ? {} : { title: title.trim(), body }
-    onConfirm({
+    const { error: refusal } = await onConfirm({
       ...proposal,
       autoUpdate,
       ...(updates ? {} : { draft }),
       ...(isDraft && choice.ready === true && { draft: false }),
       ...(seen.tree !== undefined && { tree: seen.tree }),
     })
+    // What was sent would otherwise be sent again with the next update, over later edits at the code host.
+    if (refusal === undefined) setChoice({})
   }
 
   return (
@@ -110,7 +112,7 @@ export function PullRequestDialog({
             busyLabel={texts.reading}
             disabled={title.trim() === '' || isTooLong || note?.forbids === true || seen.unread !== null}
             aria-describedby={note === null ? undefined : noteId}
-            onClick={confirm}
+            onClick={() => void confirm()}
           >
             {words.confirm}
           </Button>

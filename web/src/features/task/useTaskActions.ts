@@ -54,6 +54,7 @@ export function useTaskActions(task: Task) {
       const title = updates ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated
       dispatch(notifiedFailure(title, answer.error))
     }
+    return answer
   }
 
   return {
@@ -64,7 +65,7 @@ export function useTaskActions(task: Task) {
     starting: executing.isLoading,
     retry: () => void onRetry(),
     retrying: retrying.isLoading,
-    openPullRequest: (body: PullRequestInput) => void onPullRequest(body),
+    openPullRequest: onPullRequest,
     opening: opening.isLoading || task.pullRequestPending,
     /** When the code host allows another attempt, in ms since the epoch; `null` when it allows one now. */
     waitsUntil: retryAtOf(opening.error),
