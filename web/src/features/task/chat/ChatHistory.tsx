@@ -38,6 +38,8 @@ const FeedbackCards = lazy(async () => ({
 interface ChatHistoryProps {
   readonly task: Task
   readonly entries: readonly ChatEntry[]
+  /** All entries, also those that a search leaves out. */
+  readonly all: readonly ChatEntry[]
   readonly queue: readonly MessageDocument[]
   readonly searching: boolean
   readonly open: OpenTaskSync
@@ -104,7 +106,7 @@ export function ChatHistory(props: ChatHistoryProps) {
               <FeedbackCards task={task} />
             </Suspense>
           )}
-          <LastTurnActions turn={isDamaged ? null : lastTurn(entries, task)} />
+          <LastTurnActions turn={isDamaged ? null : lastTurn(props.all, task)} />
         </div>
       </div>
       {!following && (

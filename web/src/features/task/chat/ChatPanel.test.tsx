@@ -69,6 +69,25 @@ test('a message that waits is found too, where it waits', async () => {
   expect(waits.hasAttribute('data-searched')).toBe(true)
 })
 
+test('undoing the last turn during a search means the last turn of all, not of those that were found', async () => {
+  const said = (n: number, message: string) =>
+    messageOf(n, { message, messageType: 'response', executionId: executionId(n) })
+  const messages = [said(1, 'Here is a date'), said(2, 'Here is a time')]
+  const server = openPage(at, {
+    answers: { ...openTaskAnswers(task), [`GET ${at}/chat`]: { messages, version: 1 } },
+  })
+  await screen.findByText('Here is a time')
+  fireEvent.keyDown(document.body, { key: '/' })
+  const box = (await chat()).getByRole('searchbox', { name: 'Search messages' })
+  fireEvent.change(box, { target: { value: 'date' } })
+  expect((await chat()).queryByText('Here is a time')).toBeNull()
+  fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true })
+  fireEvent.click(await screen.findByText('Undo last turn'))
+  await waitFor(() =>
+    expect(server.of(`GET ${at}/undo/preview`)[0]?.query).toEqual({ executionId: executionId(2) }),
+  )
+})
+
 describe('a message that was withdrawn while nothing runs', () => {
   test.each([
     [

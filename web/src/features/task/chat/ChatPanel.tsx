@@ -84,6 +84,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
         <ChatHistory
           task={task}
           entries={search.matches}
+          all={entries}
           queue={queue}
           searching={search.words !== ''}
           open={open}
