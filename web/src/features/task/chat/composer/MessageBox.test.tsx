@@ -5,7 +5,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { slashCommandsOf } from '#domain/task/slashCommands.ts'
 import { openPage, openTaskAnswers } from '../../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../../tests/client/samples.ts'
-import { json, type Answers } from '../../../../../../tests/client/server.ts'
+import { json, type Answers, type Asked } from '../../../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../../../tests/client/uploads.ts'
 
 /** A spy that is called whenever the chat is drawn. */
@@ -140,6 +140,23 @@ describe('images of a message', () => {
     expect(screen.queryByRole('list', { name: 'Attached images' })).toBeNull()
     expect(send()).toHaveProperty('disabled', true)
     expect(uploads.held.size).toBe(0)
+  })
+
+  test('are sent once however often Enter is pressed while they are uploaded', async () => {
+    const uploads = fakeUploads()
+    const answer = ({ body }: Asked) => json(201, taken({ id: Reflect.get(Object(body), 'id') }))
+    const server = await open({}, { [`POST ${at}/chat`]: answer })
+    await write('Look at this')
+    pick('a.png')
+    await press('Enter')
+    await press('Enter')
+    uploads.made[0]?.answer(201, uploadedOf('image-a', 'a.png'))
+    await waitFor(() => expect(screen.queryByRole('list', { name: 'Attached images' })).toBeNull())
+    await write('And at that')
+    await press('Enter')
+    const sent = () => server.of(`POST ${at}/chat`)
+    await waitFor(() => expect(sent().at(-1)?.body).toMatchObject({ message: 'And at that' }))
+    expect(sent()).toHaveLength(2)
   })
 
   test('do not go with commands, and wait for the next message', async () => {

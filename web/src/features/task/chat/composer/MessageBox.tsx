@@ -155,7 +155,8 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
   const submit = () => {
     if (empty || isTooLong) return
     if (isCommand) send()
-    else sendWhenUploaded()
+    // Each call would send once the uploads are complete.
+    else if (!waiting) sendWhenUploaded()
   }
   return { empty, isTooLong, waiting, stopped, submit }
 }
