@@ -18,7 +18,7 @@ export function QuestionAnswer({ question, answering }: AnswerProps) {
   const toggle = (value: string) => {
     const others = choices.filter((one) => one !== value)
     const isChosen = others.length < choices.length
-    edit({ choices: multiple ? (isChosen ? others : [...others, value]) : [value] })
+    edit({ choices: isChosen ? others : multiple ? [...others, value] : [value] })
   }
   const maySend = (choices.length > 0 || text.trim() !== '') && tooLong(text, answerLength) === undefined
   return (
@@ -92,6 +92,8 @@ function Option({ option, number, name, isChosen, onToggle }: OptionProps) {
           name={name}
           checked={isChosen}
           onChange={onToggle}
+          // A radio button that is chosen reports no change.
+          onClick={isChosen && name !== undefined ? onToggle : undefined}
           className="mt-0.5 size-4 flex-none accent-accent outline-none"
         />
         <span className="min-w-0 flex-1 wrap-anywhere">

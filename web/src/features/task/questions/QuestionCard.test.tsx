@@ -83,6 +83,42 @@ describe('a question', () => {
     expect(screen.getAllByText('Running').length).toBeGreaterThan(0)
   })
 
+  test('is answered with words alone after a chosen option is taken back, by a click or by its number', async () => {
+    const question = questionOf(1)
+    const server = open([question], {
+      [answerOf(question)]: { question: answered(question), position: '200' },
+    })
+    const part = await card(/^Question: /)
+    const red = part.getByRole<HTMLInputElement>('radio', { name: /^Red/ })
+    for (const press of [() => fireEvent.click(red), () => fireEvent.keyDown(red, { key: '1' })]) {
+      press()
+      expect(red.checked).toBe(true)
+      press()
+      expect(red.checked).toBe(false)
+    }
+    fireEvent.change(part.getByRole('textbox'), { target: { value: 'Green' } })
+    fireEvent.click(part.getByRole('button', { name: /^Send Answer/ }))
+    await waitFor(() =>
+      expect(server.of(answerOf(question))[0]?.body).toEqual({ answer: { choices: [], text: 'Green' } }),
+    )
+  })
+
+  test('keeps its answer while the arrow keys scroll a part of it, or move to what is chosen', async () => {
+    const preview = Array.from({ length: 40 }, (_, line) => `Line ${line}`).join('\n\n')
+    open([questionOf(1, { options: [optionOf('Red', { preview }), optionOf('Blue')] })])
+    const article = await screen.findByRole('article', { name: 'Question: Question 1?' })
+    const red = within(article).getByRole<HTMLInputElement>('radio', { name: /^Red/ })
+    fireEvent.click(red)
+    const scrolled = (await within(article).findByText('Line 7')).closest('.overflow-auto')
+    if (scrolled === null) throw new Error('Nothing scrolls.')
+    // A key whose default is not prevented scrolls.
+    expect(fireEvent.keyDown(scrolled, { key: 'ArrowUp' })).toBe(true)
+    expect(red.checked).toBe(true)
+    expect(fireEvent.keyDown(article, { key: 'ArrowDown' })).toBe(false)
+    expect(document.activeElement).toBe(red)
+    expect(red.checked).toBe(true)
+  })
+
   test('takes several options and words; a preview belongs to what is chosen', async () => {
     const options = [optionOf('Red', { preview: 'A **red** wall' }), optionOf('Blue')]
     const question = questionOf(1, { multiple: true, options })

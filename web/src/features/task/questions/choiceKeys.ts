@@ -1,6 +1,6 @@
 /**
- * The keys that answer in a card: a number chooses the option with that number, the arrow keys move between options, and Enter with Ctrl or Cmd
- * sends.
+ * The keys that answer in a card: a number chooses the option with that number or takes it back, the arrow keys move between options, and Enter with
+ * Ctrl or Cmd sends.
  */
 import type { KeyboardEvent } from 'react'
 import { takesText } from '../../../actions/keys.ts'
@@ -24,25 +24,29 @@ export function onChoiceKey(event: KeyboardEvent<HTMLElement>): void {
   }
   if (takesText(target) || event.ctrlKey || event.metaKey || event.altKey) return
   const choices = [...card.querySelectorAll<HTMLInputElement | HTMLButtonElement>('[data-choice]')]
-  const chosen = /^[1-9]$/.test(key) ? choices[Number(key) - 1] : neighbour(choices, target, key)
+  const chosen = /^[1-9]$/.test(key) ? choices[Number(key) - 1] : neighbour(choices, event)
   if (chosen === undefined) return
   event.preventDefault()
   event.stopPropagation()
   chosen.focus()
-  if (chosen instanceof HTMLInputElement && (chosen.type === 'radio' || /^[1-9]$/.test(key))) chosen.click()
+  if (!(chosen instanceof HTMLInputElement)) return
+  // A click takes a chosen option back: a number does that, and moving to it does not.
+  if (/^[1-9]$/.test(key) || (chosen.type === 'radio' && !chosen.checked)) chosen.click()
 }
 
 const steps: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }
 
-/** The choice after or before the focused one. If no choice has the focus, it is the first or the last choice. */
+/**
+ * The choice after or before the focused one. If the card itself has the focus, it is the first or the last choice; in other parts of the card, the
+ * arrow keys scroll.
+ */
 function neighbour(
   choices: readonly HTMLElement[],
-  target: EventTarget,
-  key: string,
+  { currentTarget: card, target, key }: KeyboardEvent<HTMLElement>,
 ): (typeof choices)[number] | undefined {
   const step = steps[key]
   if (step === undefined || choices.length === 0) return undefined
   const at = choices.findIndex((one) => one === target)
-  if (at === -1) return choices.at(step === 1 ? 0 : -1)
+  if (at === -1) return target === card ? choices.at(step === 1 ? 0 : -1) : undefined
   return choices.at((at + step) % choices.length)
 }
