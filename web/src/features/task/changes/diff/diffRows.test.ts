@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { fileOf } from '../../../../../../tests/client/samples.ts'
-import { diffRows, hunkStarts, linesOf, type KnownLines, type DiffView } from './diffRows.ts'
+import {
+  diffRows,
+  hunkStarts,
+  linesOf,
+  maxLineLength,
+  type KnownLines,
+  type DiffView,
+  widestLine,
+} from './diffRows.ts'
 import { lineKey } from './parseDiff.ts'
 import { readDiffs } from './readDiffs.ts'
 
@@ -153,4 +161,14 @@ describe('a large diff', () => {
   test('of a line that nobody wrote waits too', () => {
     expect(kinds([`@@ -0,0 +1 @@\n+${'x'.repeat(30_000)}\n`])).toHaveLength(1)
   })
+})
+
+test.each([
+  ['a letter as one', 'abc', 3],
+  ['a tab as four', '\tabc', 7],
+  ['a wide character as two', '漢字かなカナ한글，', 18],
+  ['no more characters than are shown', '漢'.repeat(maxLineLength + 1), 2 * maxLineLength],
+])('the width of the list counts %s', (_what, line, width) => {
+  const file = fileOf('a.txt', { diff: `@@ -0,0 +1 @@\n+${line}\n` })
+  expect(widestLine(readDiffs([file]))).toBe(width)
 })

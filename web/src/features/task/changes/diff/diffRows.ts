@@ -270,16 +270,24 @@ export function hunkStarts(rows: readonly DiffRow[]): readonly number[] {
   })
 }
 
-/** The length of the longest line in characters, counting a tab as four and at most `maxLineLength`. It determines the width of the list. */
+/** Characters that are drawn about twice as wide as a Latin letter: those of Chinese, Japanese and Korean. */
+const wideCharacter = /[\u1100-\u115f\u2e80-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60]/g
+
+/**
+ * The width of the widest line in Latin letters, counting a tab as four and at most the first `maxLineLength` characters. It determines the width of
+ * the list.
+ */
 export function widestLine(files: readonly DiffFile[]): number {
   let widest = 0
   for (const { hunks } of files)
     for (const { lines } of hunks)
       for (const { text } of lines) {
-        const tabs = text.includes('\t') ? text.split('\t').length - 1 : 0
-        widest = Math.max(widest, text.length + 3 * tabs)
+        const shown = text.slice(0, maxLineLength)
+        const tabs = shown.includes('\t') ? shown.split('\t').length - 1 : 0
+        const wide = shown.match(wideCharacter)?.length ?? 0
+        widest = Math.max(widest, shown.length + 3 * tabs + wide)
       }
-  return Math.min(widest, maxLineLength)
+  return widest
 }
 
 /** The number of characters after which a shown line is cut. */
