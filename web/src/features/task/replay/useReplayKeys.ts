@@ -101,6 +101,8 @@ export function useReplayKeys(session: HistorySession): void {
       if (isComposingKey(event) || isModified || takesText(target) || document.querySelector('dialog[open]'))
         return
       if (event.key === 'Escape') {
+        // It closes what is open in front of the replay.
+        if (target instanceof Element && target.closest('[role=menu],[role=listbox],[role=dialog]')) return
         take(event)
         session.backToLive()
         return
