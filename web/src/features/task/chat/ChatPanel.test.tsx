@@ -1,20 +1,26 @@
 // @vitest-environment jsdom
 import { act, fireEvent, renderHook, screen, waitFor, within } from '@testing-library/react'
+import { useState } from 'react'
 import { Provider } from 'react-redux'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { executionId, messageId } from '../../../../../tests/domain/ids.ts'
-import { clientStore, openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
+import { clientStore, openPage, openPart, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../../tests/client/server.ts'
+import { fakeUploads, uploadedOf } from '../../../../../tests/client/uploads.ts'
 import { selectNotifications } from '../../notifications/notifications.ts'
+import { ReplayContext, type Replayed } from '../replayContext.ts'
 import { historyPage } from '../taskApi.ts'
+import { chatLoaded, taskLoaded, taskOpened } from '../taskSlice.ts'
+import { createTerminalLog } from '../terminal/log/terminalLog.ts'
 import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
 import { messageDocumentId } from '#domain/views/chat.ts'
-import { announcement } from './ChatPanel.tsx'
+import { announcement, ChatPanel } from './ChatPanel.tsx'
 import type { ChatEntry, MessageEntry, TurnEntry } from './chatTimeline.ts'
 import { cameAfter, endOf } from './historyScroll.ts'
+import { createWriting } from './streamingText.ts'
 
 const task = taskOf(1)
 const execution: NonNullable<Task['execution']> = {
@@ -123,6 +129,61 @@ describe('a message that was withdrawn while nothing runs', () => {
     expect(server.of(withdrawal)).toHaveLength(1)
   })
 })
+
+test('the next message keeps its text and its images while a moment of the history is shown', async () => {
+  const uploads = fakeUploads()
+  const { server, store } = openPart(<ReplayablePanel />, {
+    [`POST ${at}/chat`]: { success: true, chatMessage: messageOf(1) },
+  })
+  act(() => {
+    store.dispatch(taskOpened(task.id))
+    store.dispatch(taskLoaded(task))
+    store.dispatch(chatLoaded({ messages: [], version: 1 }))
+  })
+  const box = () => screen.getByRole('textbox', { name: 'Message' })
+  const input = document.querySelector('input[type=file]')
+  if (input === null) throw new Error('There is no file picker.')
+  fireEvent.change(input, { target: { files: [new File(['pixels'], 'a.png', { type: 'image/png' })] } })
+  fireEvent.change(box(), { target: { value: 'Look at this' } })
+  const toggle = () => fireEvent.click(screen.getByRole('button', { name: 'Replay' }))
+  toggle()
+  expect(screen.queryByRole('textbox', { name: 'Message' })).toBeNull()
+  uploads.made[0]?.answer(201, uploadedOf('image-a', 'a.png'))
+  toggle()
+  expect(await screen.findByText('a.png')).toBeTruthy()
+  await waitFor(() => expect(screen.queryByRole('progressbar')).toBeNull())
+  fireEvent.keyDown(box(), { key: 'Enter' })
+  await waitFor(() =>
+    expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({
+      message: 'Look at this',
+      images: ['image-a'],
+    }),
+  )
+})
+
+const openTask = { terminal: createTerminalLog(), writing: createWriting(), reload: () => undefined }
+const replayed: Replayed = {
+  now: 0,
+  changesAt: null,
+  changes: async () => ({ reason: '' }),
+  Dock: () => null,
+  Changes: () => null,
+}
+
+/** The chat of the task, with a button that begins and ends a replay. */
+function ReplayablePanel() {
+  const [isReplayed, setReplayed] = useState(false)
+  return (
+    <>
+      <button type="button" onClick={() => setReplayed(!isReplayed)}>
+        Replay
+      </button>
+      <ReplayContext value={isReplayed ? replayed : null}>
+        <ChatPanel task={task} open={openTask} headed tools={null} />
+      </ReplayContext>
+    </>
+  )
+}
 
 describe('recorder H7: the page of a task whose record is damaged', () => {
   const damaged = (stream?: 'task' | 'terminal') =>

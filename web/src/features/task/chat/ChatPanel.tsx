@@ -22,6 +22,8 @@ import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { AgentPicker, useAgentOptions } from '../../agents/AgentPicker.tsx'
+import { maxImages } from '../../images/acceptFiles.ts'
+import { usePendingImages } from '../../images/usePendingImages.ts'
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { openQuestions, selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
@@ -56,6 +58,8 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   const replayed = useReplayed()
   const isDamaged = isRecordDamaged(task)
   const send = useSendMessage(task.id, open.reload)
+  // Here, because the composer is not mounted during a replay.
+  const pending = usePendingImages(maxImages.message)
   const agentChoice = useMemo(
     () =>
       headed ? null : <AgentPicker label={texts.chat.agent} agent={agent} onChoose={setAgent} shrinks />,
@@ -102,6 +106,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           agent={agent}
           agentChoice={agentChoice}
           tools={logs.documents}
+          pending={pending}
           queue={queue}
           onReload={open.reload}
           onSend={(text, isCommand, images, withSecrets) => {

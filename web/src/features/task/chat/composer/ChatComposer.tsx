@@ -8,9 +8,8 @@ import type { AgentName } from '#domain/agents.ts'
 import { Checkbox } from '../../../../ui/form/Choice.tsx'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { useMedia, useStable } from '../../../../ui/hooks.ts'
-import { maxImages } from '../../../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../../../images/useImageDrop.tsx'
-import { usePendingImages } from '../../../images/usePendingImages.ts'
+import type { PendingImages } from '../../../images/usePendingImages.ts'
 import { useProjectSettingsQuery } from '../../../projects/settings/projectSettingsApi.ts'
 import { useTaskActions } from '../../useTaskActions.ts'
 import { chatWidth } from '../chatWidth.ts'
@@ -33,6 +32,8 @@ interface ChatComposerProps {
   readonly agent: AgentName
   readonly agentChoice: ReactNode
   readonly tools: Readonly<Record<string, LogDocument>>
+  /** The images of the next message. */
+  readonly pending: PendingImages
   readonly queue: readonly MessageDocument[]
   /** Reads the task's history again. */
   readonly onReload: () => void
@@ -49,6 +50,7 @@ export function ChatComposer({
   agent,
   agentChoice,
   tools,
+  pending,
   queue,
   onReload,
   onSend,
@@ -58,7 +60,6 @@ export function ChatComposer({
   const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
   const hasSecrets = (data?.settings.secrets.length ?? 0) > 0
   const { cancel, cancelling } = useTaskActions(task)
-  const pending = usePendingImages(maxImages.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
   // On a phone, the task's header shows the turn, and the box has the stop button.
