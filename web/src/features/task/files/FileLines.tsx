@@ -1,11 +1,12 @@
 /** The lines of a text with their numbers and colours. Only the visible ones are rendered. */
-import { useVirtualizer } from '@tanstack/react-virtual'
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useMemo, useRef } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { HiddenMarks } from '../../../ui/text/HiddenMarks.tsx'
 import type { CodeSpan } from '../changes/diff/highlight.ts'
 import type { Hunk } from '../changes/diff/parseDiff.ts'
 import { useHunkColours } from '../changes/list/useHunkColours.ts'
+import { selectedText, useRowSelection } from '../terminal/useRowSelection.ts'
 import { texts } from './texts.ts'
 
 interface FileLinesProps {
@@ -17,16 +18,24 @@ interface FileLinesProps {
 }
 
 const rowHeight = 20
+const rowItself = (row: number) => row
 
 export function FileLines({ path, text, line, onLine }: FileLinesProps) {
   const box = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
   const coloursOf = useHunkColours()
   const hunk = useMemo(() => wholeOf(text), [text])
+  const selected = useRowSelection(content, rowItself)
+  const count = hunk.lines.length
   const list = useVirtualizer({
-    count: hunk.lines.length,
+    count,
     getScrollElement: () => box.current,
     estimateSize: () => rowHeight,
     overscan: 10,
+    rangeExtractor: (range) =>
+      [...new Set([...defaultRangeExtractor(range), ...selected])]
+        .filter((row) => row < count)
+        .toSorted((one, other) => one - other),
   })
   const first = useRef(line)
   useEffect(() => {
@@ -37,18 +46,25 @@ export function FileLines({ path, text, line, onLine }: FileLinesProps) {
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard scrolls it
     <div
       ref={box}
+      onCopy={(event) => {
+        const copied = selectedText(document.getSelection(), content.current, (row) => hunk.lines[row]?.text)
+        if (copied === null) return
+        event.preventDefault()
+        event.clipboardData.setData('text/plain', copied)
+      }}
       role="region"
       aria-label={texts.content(path)}
       tabIndex={0}
       className="focus-inset min-h-0 flex-1 overflow-auto overscroll-contain"
     >
-      <div className="relative min-w-full" style={{ height: list.getTotalSize() }}>
+      <div ref={content} className="relative min-w-full" style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map(({ index, start }) => {
           const shown = hunk.lines[index]
           if (shown === undefined) return null
           return (
             <div
               key={index}
+              data-index={index}
               style={{ transform: `translateY(${start}px)` }}
               aria-current={line === index + 1 ? 'location' : undefined}
               className={classes(
@@ -65,7 +81,7 @@ export function FileLines({ path, text, line, onLine }: FileLinesProps) {
               >
                 {index + 1}
               </button>
-              <span className="pr-4 [tab-size:4]">
+              <span data-line="" className="pr-4 [tab-size:4]">
                 <LineText text={shown.text} spans={coloursOf(path, hunk, index)} />
               </span>
             </div>

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { act, fireEvent, screen, waitFor } from '@testing-library/react'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { FileEntry, TaskFile } from '#domain/api/taskFiles.schema.ts'
 import { openPart } from '../../../../../tests/client/page.tsx'
@@ -111,6 +111,29 @@ describe('a file', () => {
     const second = screen.getByRole('button', { name: 'Line 2' })
     fireEvent.click(second)
     await waitFor(() => expect(second.parentElement?.getAttribute('aria-current')).toBe('location'))
+  })
+
+  test('is copied whole, with the lines between the ends of a selection that are not in the page', async () => {
+    const lines = Array.from({ length: 2_000 }, (_, index) => `line ${index + 1}`)
+    open({ away: file('away', { content: lines.join('\n') }) })
+    fireEvent.click(await row('away, Link, /etc/passwd'))
+    const first = (await screen.findByText('line 2')).firstChild
+    const region = screen.getByRole('region', { name: 'Content of away' })
+    const select = (to: Node | null) => {
+      if (first === null || to === null) throw new Error('There is no text.')
+      document.getSelection()?.setBaseAndExtent(first, 2, to, 4)
+      act(() => void document.dispatchEvent(new Event('selectionchange')))
+    }
+    select(screen.getByText('line 9').firstChild)
+    region.scrollTop = 20_000
+    fireEvent.scroll(region)
+    const last = await screen.findByText('line 1001')
+    expect(screen.queryByText('line 500')).toBeNull()
+    select(last.firstChild)
+    const setData = vi.fn<(type: string, text: string) => void>()
+    expect(fireEvent.copy(region, { clipboardData: { setData } })).toBe(false)
+    const copied = ['ne 2', ...lines.slice(2, 1_000), 'line'].join('\n')
+    expect(setData.mock.calls).toEqual([['text/plain', copied]])
   })
 
   test.each([

@@ -4,6 +4,7 @@ import { Button } from '../../../ui/form/Button.tsx'
 import type { CommandBlock } from './log/commandBlocks.ts'
 import { CommandResult, FoldButton } from './CommandParts.tsx'
 import type { Match } from './log/findInLines.ts'
+import { withoutColours } from './log/outputLines.ts'
 import { commandOf, linesOf } from './log/visibleRows.ts'
 import { TerminalRow } from './TerminalRow.tsx'
 import type { TerminalView } from './log/terminalLog.ts'
@@ -47,7 +48,9 @@ export function TerminalRows({
       ref={box}
       onScroll={onScroll}
       onCopy={(event) => {
-        const text = selectedText(document.getSelection(), content.current, lineOf)
+        const text = selectedText(document.getSelection(), content.current, (row) =>
+          withoutColours(lineOf(row)?.text ?? ''),
+        )
         if (text === null) return
         event.preventDefault()
         event.clipboardData.setData('text/plain', text)

@@ -1,7 +1,5 @@
 /** A text selection over rows of which only some are rendered. The rows at the ends of the selection stay rendered, or the browser would lose it. */
 import { useEffect, useState, type RefObject } from 'react'
-import { withoutColours } from './log/outputLines.ts'
-import type { TerminalLine } from './log/terminalWriter.ts'
 
 /** The ids of the lines in which a selection in `content` begins and ends; none while nothing in `content` is selected. */
 export function useRowSelection(
@@ -26,11 +24,11 @@ export function useRowSelection(
   return ids
 }
 
-/** The selected text, line by line and without colours; `null` when the selection is not within the rows. */
+/** The selected text, line by line; `null` when the selection is not within the rows. */
 export function selectedText(
   selection: Selection | null,
   content: HTMLElement | null,
-  lineOf: (row: number) => TerminalLine | undefined,
+  textOf: (row: number) => string | undefined,
 ): string | null {
   if (selection === null || content === null || selection.isCollapsed || selection.rangeCount === 0)
     return null
@@ -40,7 +38,7 @@ export function selectedText(
   if (from === null || to === null) return null
   const texts: string[] = []
   for (let row = from; row <= to; row += 1) {
-    const text = withoutColours(lineOf(row)?.text ?? '')
+    const text = textOf(row) ?? ''
     const start = row === from ? seenBefore(range.startContainer, range.startOffset) : 0
     const end = row === to ? seenBefore(range.endContainer, range.endOffset) : text.length
     texts.push(text.slice(start, end))
