@@ -55,6 +55,10 @@ interface Preparation {
   readonly stop: AbortController
   /** Resolves to `undefined` when the workspace could not be made. */
   readonly workspace: Promise<Workspace | undefined>
+  /** Until the making has begun, `workspace` may wait for whoever holds the lock of a task, and nobody who holds one may wait for it. */
+  hasBegun: boolean
+  /** Whether it was dropped or adopted. */
+  isOver: boolean
 }
 
 const unusedMs = 60_000
@@ -71,23 +75,28 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
   const preparations = new Map<string, Preparation>()
   await removeAllAhead(deps)
 
-  async function drop(taskId: string): Promise<void> {
-    const found = preparations.get(taskId)
-    if (!found) return
-    preparations.delete(taskId)
-    clearTimeout(found.timer)
-    found.stop.abort()
+  function end(preparation: Preparation): void {
+    const { taskId } = preparation.request
+    preparation.isOver = true
+    clearTimeout(preparation.timer)
+    if (preparations.get(taskId) === preparation) preparations.delete(taskId)
+  }
+  async function drop(preparation: Preparation): Promise<void> {
+    if (preparation.isOver) return
+    const { taskId } = preparation.request
+    end(preparation)
+    preparation.stop.abort()
     // A workspace that could not be made was already removed, and the folder may belong to another preparation by now.
-    if (!(await found.workspace)) return
+    if (!preparation.hasBegun || !(await preparation.workspace)) return
     await deps.agents.drop(taskId)
     await removeAhead(deps, taskId)
   }
-  const dropLocked = (taskId: string) => {
-    preparations.get(taskId)?.stop.abort()
-    return deps.locks.hold(taskId, () => drop(taskId))
+  const dropLocked = (preparation: Preparation) => {
+    preparation.stop.abort()
+    return deps.locks.hold(preparation.request.taskId, () => drop(preparation))
   }
-  const dropUnused = (taskId: string) =>
-    void dropLocked(taskId).catch((fault: unknown) =>
+  const dropUnused = (preparation: Preparation) =>
+    void dropLocked(preparation).catch((fault: unknown) =>
       deps.logger.warn({ err: fault }, 'failed to remove a workspace'),
     )
 
@@ -102,17 +111,22 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     if (existing && existing.request.ownerId !== ownerId) return false
     if (!existing && (await deps.workspaces.has(taskId))) return false
     // A person has only one preparation: when they change their mind, their earlier preparations are removed.
-    const others = [...preparations].filter(([, other]) => other.request.ownerId === ownerId)
+    const others = [...preparations.values()].filter((other) => other.request.ownerId === ownerId)
     if (preparations.size - others.length >= maxAtOnce) return false
-    const dropped = Promise.all(others.map(([id]) => dropLocked(id)))
+    const dropped = Promise.all(others.map(dropLocked))
     const stop = new AbortController()
     const workspace = dropped
-      .then(() => deps.locks.holdIfFree(taskId, () => makeOrRemove(deps, request, stop.signal)))
+      .then(() => {
+        preparation.hasBegun = true
+        return deps.locks.holdIfFree(taskId, () => makeOrRemove(deps, request, stop.signal))
+      })
       .catch((fault: unknown) => {
         deps.logger.info({ err: fault, taskId }, 'failed to prepare a workspace before its task')
         return undefined
       })
-    preparations.set(taskId, { request, stop, workspace, timer: setTimeout(dropUnused, unusedMs, taskId) })
+    const timer = setTimeout(() => dropUnused(preparation), unusedMs)
+    const preparation: Preparation = { request, stop, workspace, timer, hasBegun: false, isOver: false }
+    preparations.set(taskId, preparation)
     return true
   }
 
@@ -129,19 +143,18 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
       if (!found) return undefined
       const { ownerId, projectId, branch } = found.request
       const matches = ownerId === task.owner && projectId === task.projectId && branch === task.branch
-      const workspace = matches ? await found.workspace : undefined
-      if (!workspace || !preparations.has(task.id)) {
-        await drop(task.id)
+      const workspace = matches && found.hasBegun ? await found.workspace : undefined
+      if (!workspace) {
+        await drop(found)
         return undefined
       }
-      preparations.delete(task.id)
-      clearTimeout(found.timer)
+      end(found)
       await unmarkAhead(deps.root, task.id)
       return workspace
     },
     stop: (taskId) => preparations.get(taskId)?.stop.abort(),
     async close() {
-      await Promise.all([...preparations.keys()].map(dropLocked))
+      await Promise.all([...preparations.values()].map(dropLocked))
     },
   }
 }
@@ -153,7 +166,7 @@ async function makeOrRemove(
   signal: AbortSignal,
 ): Promise<Workspace | undefined> {
   const { taskId } = request
-  if (await deps.workspaces.has(taskId)) return undefined
+  if (signal.aborted || (await deps.workspaces.has(taskId))) return undefined
   let workspace: Workspace | undefined
   try {
     workspace = await make(deps, request, signal)
