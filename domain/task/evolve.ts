@@ -258,7 +258,11 @@ function snapshotTaken(
   if (bundle === null || content === null || content.work === null) return task
   const sessionId = session?.agent === task.session?.agent ? (task.session?.sessionId ?? null) : null
   const snapshot: Snapshot = { work: content.work, bundle, session: session && { ...session, sessionId } }
-  return { ...task, saved: snapshot, restorePoints: withSnapshot(task.restorePoints, executionId, snapshot) }
+  const { points, at } = task.restorePoints
+  // The snapshot of an undone turn may be taken after its undo, and then the saved files are still those to which the undo goes back.
+  const isUndone = at === null || points[at]?.executionId !== executionId
+  const restorePoints = withSnapshot(task.restorePoints, executionId, snapshot)
+  return { ...task, saved: isUndone ? task.saved : snapshot, restorePoints }
 }
 
 function createdFromTurn(

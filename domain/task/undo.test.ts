@@ -72,6 +72,16 @@ describe('undoing a turn', () => {
     expect(state.saved?.work).toBe('3'.padStart(40, 'b'))
   })
 
+  test('keeps what it goes back to when the snapshot of the undone turn is taken late', () => {
+    const late = [...past.queued, ...turn(1), ...turn(2, { hasSnapshot: false }), undone(2, [2])]
+    const savedWork = (...events: readonly TaskEvent[]) =>
+      live(late, past.snapshotTaken(2), events).saved?.work
+    expect(savedWork()).toBe('1'.padStart(40, 'b'))
+    expect(savedWork(undone(90, [], [2], executionId(91)))).toBe('2'.padStart(40, 'b'))
+    const atBeginning = [...past.queued, ...turn(1, { hasSnapshot: false }), undone(1, [1])]
+    expect(live(atBeginning, past.snapshotTaken(1)).saved).toBeNull()
+  })
+
   test('forgets which artifacts there were, so that equal ones of a new turn are kept too, and counts them still', () => {
     const blob = { hash: 'a'.repeat(64), size: 10 }
     const data = { executionId: executionId(3), artifactId: taskId(9), mediaType: 'image/png', blob } as const
