@@ -37,6 +37,7 @@ import { openPrewarm } from './prewarm/prewarm.ts'
 import { maxWarmAgents, warmAgents } from './prewarm/warmAgents.ts'
 import { makePullRequest } from './pullRequest/pullRequest.ts'
 import { startRunnerPresence } from './queue/runnerPresence.ts'
+import { isElsewhere } from './queue/taskAffinity.ts'
 import { leaseMs, openRuns, openWorker, type Runs, type Work } from './queue/worker.ts'
 import { handleRpcRequests } from './rpc/handleRpcRequests.ts'
 import { endOrphanedSandboxes } from './sandbox/bubblewrap/orphans.ts'
@@ -295,9 +296,10 @@ function diskDeps(
     root,
     git,
     treeGitFor,
+    runnerId,
     isInUse,
     pause,
-  }: Pick<WorkspaceDeps, 'root' | 'git' | 'treeGitFor'> &
+  }: Pick<ExecutionDeps, 'root' | 'git' | 'treeGitFor' | 'runnerId'> &
     Pick<PausableSandbox, 'pause'> & { readonly isInUse: (taskId: string) => boolean },
 ) {
   const { path, disk: limits } = config
@@ -322,6 +324,7 @@ function diskDeps(
     isInUse,
     // Deletions are read from the log, because every task looks deleted in read models that are being rebuilt.
     isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
+    isElsewhere: (taskId) => isElsewhere({ commands, runnerId, isAlone: isAlone(config) }, taskId),
     idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
     runsCounted: disk.counted,
     onFault: warned('failed to free disk space for workspaces'),

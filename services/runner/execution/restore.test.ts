@@ -1,4 +1,4 @@
-/** The unfinished work of an undo is found at a start, whatever else is damaged. */
+/** The unfinished work of an undo is found at a start, whatever else is damaged, and done where the task ran last. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,9 @@ import { creating } from '../../../tests/domain/creating.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { interruptedRestores } from './restore.ts'
+import { openLocks } from '../workspace/locks.ts'
+import { interruptedRestores, restoreIdleTasks } from './restore.ts'
+import type { ExecutionDeps } from './runTypes.ts'
 
 let engines: TestEngines
 let root = ''
@@ -41,4 +43,26 @@ test('an undo whose files were not restored is found, also beside a task that ca
       : engines.commands.load(decider, stream)
   const found = await interruptedRestores({ ...engines, root, commands: { ...engines.commands, load } })
   expect(found.toSorted()).toEqual([taskId(1), taskId(3)])
+})
+
+test.each([
+  ['runner-1', true],
+  ['runner-2', false],
+])('an undo of a task that runner-1 ran last is restored by %s: %s', async (runnerId, isRestored) => {
+  await undone(1)
+  const looked: string[] = []
+  const stop = restoreIdleTasks({
+    ...engines,
+    root: '/nowhere',
+    runnerId,
+    isAlone: false,
+    locks: openLocks(),
+    workspaces: { has: async () => true },
+    documents: { get: async (_: unknown, id: string) => void looked.push(id) },
+  } as unknown as ExecutionDeps)
+  engines.bus.publish('appended', { stream: taskStream(taskId(1)), revision: 9, type: 'TurnsUndone' })
+  // The bus delivers in the next turn of the event loop.
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  await stop()
+  expect(looked).toEqual(isRestored ? [taskId(1)] : [])
 })

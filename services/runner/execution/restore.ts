@@ -13,6 +13,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { isElsewhere } from '../queue/taskAffinity.ts'
 import { commitOf } from '../workspace/git/git.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { findWorkspace, type Workspace } from '../workspace/workspace.ts'
@@ -143,6 +144,7 @@ export async function interruptedRestores({
 async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<void> {
   if (!(await deps.workspaces.has(taskId))) return
   await deps.locks.hold(taskId, async () => {
+    if (await isElsewhere(deps, taskId)) return
     const { state } = await deps.commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || state.pendingRestore?.reason !== 'undo') return
     if (state.phase.status === 'running') return

@@ -11,6 +11,8 @@ import type { Control, DeliveryQueue, Stopping } from './control.ts'
 
 /** The dependencies of an execution: those of `deps.ts`, prewarming, and the writers of terminals. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
+  /** Whether there are no other runners. */
+  readonly isAlone: boolean
   readonly prewarm: Prewarm
   readonly terminals: TerminalWriters
   /** Ends the shell and the waiting agent of a task. Nothing of them is left when this resolves. */

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { LiveTask } from '#domain/task/state.ts'
-import { executionId, messageId } from '../../../tests/domain/ids.ts'
-import { affinityOf, runnerIdIn } from './taskAffinity.ts'
+import { executionId, messageId, taskId } from '../../../tests/domain/ids.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import { affinityOf, isElsewhere, runnerIdIn } from './taskAffinity.ts'
 
 const me = { runnerId: 'me', isAlone: false }
 const ended: LiveTask['phase'] = { status: 'completed' }
@@ -50,6 +51,14 @@ test.each([
 
 test('nothing is begun anew by a runner that could not have heard of the other', () => {
   expect(affinityOf({ lastRunnerId: 'another', phase: queued('failed') }, me, unsettled)).toBe('elsewhere')
+})
+
+test('what a runner has of a task is outdated once another one has run it, however long ago', async () => {
+  const commands = { load: async () => ({ state: { kind: 'task', lastRunnerId: 'me' } }) }
+  const runner = { commands: commands as unknown as Commands, isAlone: false }
+  expect(await isElsewhere({ ...runner, runnerId: 'me' }, taskId(1))).toBe(false)
+  expect(await isElsewhere({ ...runner, runnerId: 'another' }, taskId(1))).toBe(true)
+  expect(await isElsewhere({ ...runner, runnerId: 'another', isAlone: true }, taskId(1))).toBe(false)
 })
 
 test('a runner keeps its name, and another folder is another runner', () => {

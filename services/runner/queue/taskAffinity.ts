@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 
 /** Other runners wait this long for a runner that may be restarting. Then they begin its task from the saved work. */
@@ -19,6 +22,23 @@ export function runnerIdIn(root: string): string {
     if (!(fault instanceof Error && 'code' in fault && fault.code === 'EEXIST')) throw fault
   }
   return readFileSync(file, 'utf8')
+}
+
+export interface ThisRunner {
+  readonly commands: Pick<Commands, 'load'>
+  readonly runnerId: string
+  /** Whether there are no other runners. */
+  readonly isAlone: boolean
+}
+
+/** Whether another runner ran the task last. That runner has the present workspace and writes to the task's terminal; a workspace here is outdated. */
+export async function isElsewhere(
+  { commands, runnerId, isAlone }: ThisRunner,
+  taskId: string,
+): Promise<boolean> {
+  if (isAlone) return false
+  const { state } = await commands.load(decider, taskStream(taskId))
+  return state.kind === 'task' && state.lastRunnerId !== null && state.lastRunnerId !== runnerId
 }
 
 /**

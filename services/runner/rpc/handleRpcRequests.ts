@@ -21,6 +21,7 @@ import { openProgramVersions } from '../detected/programVersions.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/taskSecrets.ts'
 import { redactChanges } from '../execution/recording/changesReport.ts'
 import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
+import { isElsewhere, type ThisRunner } from '../queue/taskAffinity.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
@@ -56,6 +57,7 @@ export function handleRpcRequests(
 ): () => void {
   const ended = new AbortController()
   const fetchMirror = refreshesOf(deps, ended.signal)
+  const own = { ...deps, isAlone }
   const removal: RemovalDeps = {
     ...deps,
     refreshMirror: fetchMirror,
@@ -70,10 +72,10 @@ export function handleRpcRequests(
   const found = foundRepositories({ ...deps, fetchMirror: firstFetch })
   const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch }, found)
   const stops = [
-    rpc.handle('changes', ofOwnWorkspace(deps, changesAgainst)),
-    rpc.handle('lines', ofOwnWorkspace(deps, linesOf)),
-    rpc.handle('undoPreview', ofOwnWorkspace(deps, undoPreview)),
-    rpc.handle('origins', ofOwnWorkspace(deps, lineOrigins)),
+    rpc.handle('changes', ofOwnWorkspace(own, changesAgainst)),
+    rpc.handle('lines', ofOwnWorkspace(own, linesOf)),
+    rpc.handle('undoPreview', ofOwnWorkspace(own, undoPreview)),
+    rpc.handle('origins', ofOwnWorkspace(own, lineOrigins)),
     rpc.handle('removeWorkspace', (request) => removeOwnWorkspace(removal, request)),
     rpc.handle('abilities', abilities),
     rpc.handle('files', files),
@@ -82,7 +84,7 @@ export function handleRpcRequests(
       await rebuilds.repositoryChanged(request)
       return {}
     }),
-    rpc.handle('taskFiles', taskFiles(deps, { found, isAlone })),
+    rpc.handle('taskFiles', taskFiles(own, found)),
     rpc.handle('openShell', deps.shells.open),
     rpc.handle('useShell', deps.shells.use),
     rpc.handle('hosts', (request) => orNothing(isAlone, suggestedHosts(deps, request))),
@@ -134,9 +136,9 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
   }
 }
 
-/** Answers a call only if this runner has the task's workspace. */
+/** Answers a call only if this runner has the task's present workspace. */
 function ofOwnWorkspace<
-  Deps extends Pick<WorkspaceDeps, 'workspaces'>,
+  Deps extends Pick<WorkspaceDeps, 'workspaces'> & ThisRunner,
   Request extends { readonly taskId: string },
   Response,
 >(
@@ -146,6 +148,7 @@ function ofOwnWorkspace<
   let atOnce = 0
   return async (request) => {
     if (atOnce >= maxAtOnce || !(await deps.workspaces.has(request.taskId))) return undefined
+    if (await isElsewhere(deps, request.taskId)) return undefined
     atOnce += 1
     try {
       return await handler(deps, request)

@@ -9,6 +9,7 @@ import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/taskSecrets.ts'
+import { isElsewhere, type ThisRunner } from '../queue/taskAffinity.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import { commitFiles } from '../workspace/browse/commitFiles.ts'
 import type { AtPath, FileSource } from '../workspace/browse/fileSource.ts'
@@ -20,6 +21,7 @@ import { bestMatches, type FindRepository } from './abilities.ts'
 export type TaskFilesDeps = Pick<WorkspaceDeps, 'git' | 'treeGitFor' | 'workspaces' | 'scratch' | 'logger'> &
   Pick<RecordingDeps, 'blobs' | 'redaction' | 'checkImage'> &
   Pick<AgentDeps, 'commands' | 'projectSecrets' | 'modelKeys' | 'installed'>
+type Deps = TaskFilesDeps & ThisRunner
 
 type Request = RpcRequest<'taskFiles'>
 type Response = RpcResponse<'taskFiles'>
@@ -28,12 +30,12 @@ type Repository = NonNullable<Awaited<ReturnType<FindRepository>>>
 const maxAtOnce = 4
 /** The time after which nobody waits for the answer any more. */
 const longestWaitMs = 15_000
-/** How long a runner without the task's workspace waits, so that the runner with the workspace can answer first. */
+/** How long a runner without the task's present workspace waits, so that the runner with the workspace can answer first. */
 const graceMs = 1_500
 
 export function taskFiles(
-  deps: TaskFilesDeps,
-  { found, isAlone }: { readonly found: FindRepository; readonly isAlone: boolean },
+  deps: Deps,
+  found: FindRepository,
 ): (request: Request) => Promise<Response | undefined> {
   const inTurn = inTurns()
   return async (request) => {
@@ -41,7 +43,9 @@ export function taskFiles(
     try {
       const repository = await found(request)
       if (!repository) return undefined
-      if (!isAlone && !(await deps.workspaces.has(request.taskId))) await pause(graceMs)
+      const { isAlone, workspaces } = deps
+      if (!isAlone && (!(await workspaces.has(request.taskId)) || (await isElsewhere(deps, request.taskId))))
+        await pause(graceMs)
       return await inTurn(since, () => answer(deps, repository, request))
     } catch (fault) {
       deps.logger.info({ err: fault, taskId: request.taskId }, "failed to read a task's files")
@@ -57,18 +61,14 @@ export function inTurns(now: () => number = Date.now) {
     inTurn(async () => (now() - since < longestWaitMs ? work() : undefined))
 }
 
-/** Reads from the workspace. If there is none, reads from the saved work. If that is missing or unusable, reads from a branch. */
-async function answer(
-  deps: TaskFilesDeps,
-  repository: Repository,
-  request: Request,
-): Promise<Response | undefined> {
+/** Reads from the present workspace. If it is not here, reads from the saved work. If that is missing or unusable, reads from a branch. */
+async function answer(deps: Deps, repository: Repository, request: Request): Promise<Response | undefined> {
   const { git, blobs, scratch } = deps
   const { taskId, branch, workingBranch, saved } = request
   const { mirror } = repository
   const respond = (source: FileSource, from: FilesFrom) =>
     responseOf(deps, repository, request, { source, from })
-  const workspace = await deps.workspaces.read(taskId, mirror)
+  const workspace = (await isElsewhere(deps, taskId)) ? undefined : await deps.workspaces.read(taskId, mirror)
   if (workspace)
     return respond(workspaceFiles(deps.treeGitFor(workspace), workspace), {
       kind: 'workspace',

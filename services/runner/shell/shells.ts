@@ -11,6 +11,7 @@ import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import { ownSecrets, valuesOf } from '../execution/taskSecrets.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
+import { isElsewhere } from '../queue/taskAffinity.ts'
 import type { TerminalSize } from '../sandbox/program.ts'
 import { endOfShell, recordShell, type RecordedShell } from './recordedShell.ts'
 import { markedShells, markShell, unmarkShell } from './shellMarker.ts'
@@ -144,13 +145,6 @@ async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize
     await sandbox.close()
     throw fault
   }
-}
-
-/** Whether another runner ran the task last. That runner has the present workspace, and our writer to the terminal would evict its run's. */
-async function isElsewhere({ commands, runnerId, isAlone }: ShellDeps, taskId: string): Promise<boolean> {
-  if (isAlone) return false
-  const { state } = await commands.load(decider, taskStream(taskId))
-  return state.kind === 'task' && state.lastRunnerId !== null && state.lastRunnerId !== runnerId
 }
 
 /** Records the end of the shells that were open when an earlier process was killed. */

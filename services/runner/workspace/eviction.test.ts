@@ -42,6 +42,7 @@ describe('room on the disk', () => {
       projectOf: async () => undefined,
       isInUse: (taskId) => using.has(taskId),
       isDeleted: async () => false,
+      isElsewhere: async () => false,
       idleMs: 0,
       onFault: (fault) => faults.push(fault),
       ...asked,
@@ -185,6 +186,15 @@ describe('room on the disk', () => {
       workspaces: ['two'],
     })
     expect(await readdir(join(scene.root, 'tasks'))).toEqual(['one'])
+  })
+
+  test('what another runner has worked on since is no work, once it was unused for long enough', async () => {
+    const { dir } = await prepare('one')
+    await writeIn(dir, 'new.txt', 'new\n')
+    const isElsewhere = async () => true
+    expect(await room({ isElsewhere, idleMs: 60_000 }).clear()).toMatchObject({ workspaces: [] })
+    await usedAt('one', 1_000)
+    expect(await room({ isElsewhere, idleMs: 60_000 }).clear()).toMatchObject({ workspaces: ['one'] })
   })
 
   test('what ignore rules name is no work', async () => {

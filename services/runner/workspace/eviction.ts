@@ -1,7 +1,7 @@
 /**
  * Keeps mirrors, workspaces and environments within a disk budget. Removes, in this order: workspaces of deleted tasks; environments; workspaces that
- * are incomplete or without work of their own; mirrors that no workspace uses. Of each kind, those that have been unused for longest are removed
- * first. Nothing that is in use is removed, and no unpushed work of a task that was not deleted.
+ * are incomplete, outdated or without work of their own; mirrors that no workspace uses. Of each kind, those that have been unused for longest are
+ * removed first. Nothing that is in use is removed, and no unpushed work in the present workspace of a task that was not deleted.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -84,6 +84,8 @@ export interface EvictionOptions {
   readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, according to the log. Its workspace is removed before all others, whatever it contains. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
+  /** Whether another runner ran a task last, so that its workspace here is outdated. */
+  readonly isElsewhere: (taskId: string) => Promise<boolean>
   /**
    * How long a workspace, mirror or environment is kept after its last use: 15 minutes by default, which is longer than an agent waits for its next
    * message.
@@ -319,8 +321,8 @@ async function removalOfDeleted(
 }
 
 /**
- * Returns a function that removes a task's workspace if nothing is lost: the workspace is incomplete, or has no work of its own. Otherwise returns
- * `undefined`. A workspace that cannot be inspected stays, and does not prevent the removal of others.
+ * Returns a function that removes a task's workspace if nothing is lost: the workspace is incomplete or outdated, or has no work of its own. Otherwise
+ * returns `undefined`. A workspace that cannot be inspected stays, and does not prevent the removal of others.
  */
 async function removalOf(
   options: EvictionOptions,
@@ -328,6 +330,7 @@ async function removalOf(
 ): Promise<(() => Promise<unknown>) | undefined> {
   const { root, path, git } = options
   try {
+    if (await options.isElsewhere(taskId)) return () => removeWorkspace(root, taskId, path)
     const workspace = await workspaceAt(options, taskId)
     if (!workspace) {
       const { gone } = await incompleteOf(root, taskId)

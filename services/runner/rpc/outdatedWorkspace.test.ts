@@ -1,0 +1,63 @@
+/** What a runner reads in its workspace of a task, which another runner may have run since. */
+import { expect, test } from 'vitest'
+import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
+import { logger } from '#platform/log.ts'
+import { projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { handleRpcRequests } from './handleRpcRequests.ts'
+import { taskFiles } from './taskFiles.ts'
+
+const lines = { taskId: taskId(1), blob: 'a'.repeat(40), from: 1, to: 1 }
+const place = { projectId: projectId(1), ownerId: userId(1), taskId: taskId(1) }
+
+/** A runner with a workspace of a task that `runner-1` ran last. */
+const runner = (runnerId: string, read: string[] = []) => ({
+  runnerId,
+  isAlone: false,
+  root: '/nowhere',
+  sandbox: { missing: 'Not here.' },
+  shells: { open: async () => undefined, use: async () => undefined },
+  logger: logger('silent'),
+  commands: { load: async () => ({ state: { kind: 'task', lastRunnerId: 'runner-1' } }) },
+  documents: {
+    get: async () => ({ ...place, owner: userId(1), githubOwner: 'ada', githubRepoId: '7' }),
+  },
+  access: { tokenOf: async () => 'token' },
+  codeHost: { repository: async () => ({ id: '7' }) },
+  workspaces: { has: async () => true, read: async (id: string) => void read.push(id) },
+  git: async ({ args }: { readonly args: readonly string[] }) => ({
+    code: args[0] === 'cat-file' ? 0 : 1,
+    endedBy: 'itself',
+    stdout: Buffer.from('line\n'),
+    stderr: Buffer.alloc(0),
+  }),
+})
+
+test.each([
+  ['the task last', 'runner-1', true],
+  ['it before another one', 'runner-2', false],
+])('a runner that ran %s', async (_, runnerId, isRead) => {
+  const rpc = openInProcessRpc({ onFault: () => undefined })
+  const rebuilds = { begin: async () => expect.unreachable(), repositoryChanged: async () => undefined }
+  const stop = handleRpcRequests(runner(runnerId) as unknown as Parameters<typeof handleRpcRequests>[0], {
+    rpc,
+    isAlone: false,
+    rebuilds,
+    codeHostUrl: 'https://host.example',
+  })
+  expect((await rpc.call('lines', lines, 60_000)) !== undefined).toBe(isRead)
+  stop()
+  const read: string[] = []
+  const answer = taskFiles(
+    runner(runnerId, read) as unknown as Parameters<typeof taskFiles>[0],
+    async () =>
+      ({ mirror: { dir: '/nowhere/mirror' } }) as unknown as ReturnType<Parameters<typeof taskFiles>[1]>,
+  )
+  const search = {
+    read: { kind: 'search', search: '' },
+    branch: 'main',
+    workingBranch: null,
+    saved: null,
+  } as const
+  expect(await answer({ ...place, ...search })).toBeUndefined()
+  expect(read).toEqual(isRead ? [taskId(1)] : [])
+})
