@@ -1,8 +1,9 @@
 /**
  * Records in a project's history what becomes of its environment. Each setup with a recorded beginning gets a recorded end: if this process is
- * killed, at the next start.
+ * killed or cannot record it, at the next start.
  */
 import { randomUUID } from 'node:crypto'
+import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import {
   ProjectEnvironmentFailed,
@@ -13,6 +14,7 @@ import {
 import { projectDecider } from '#domain/project/project.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Logger } from '#platform/log.ts'
+import { recordingPatienceMs } from '../execution/recording/terminalWriter.ts'
 import type { EnvironmentKey } from './environmentKey.ts'
 import { hasLayer, noteUnderWay, removeHalfMade } from './layers.ts'
 
@@ -68,48 +70,54 @@ export async function beginRecord(
 ): Promise<EnvironmentRecord> {
   const { root } = deps
   const hasEarlier = await hasLayer(root, projectId, known, 'setup')
-  const close = await noteUnderWay(root, { projectId, hasEarlier })
-  const tell = (event: ProjectEnvironmentEvent) => recordEnvironment(deps, projectId, event)
+  const removeNote = await noteUnderWay(root, { projectId, hasEarlier })
+  let isEndLost = false
+  const end = async (event: ProjectEnvironmentEvent): Promise<void> => {
+    isEndLost = (await recordEnvironment(deps, projectId, event, recordingPatienceMs)).isLost
+  }
+  const begun = ProjectEnvironmentStarted.of({ trigger }, changed ? { changed: [...changed] } : null)
   return {
-    position: await tell(
-      ProjectEnvironmentStarted.of({ trigger }, changed ? { changed: [...changed] } : null),
-    ),
-    async prepared(data, content) {
-      await tell(ProjectEnvironmentPrepared.of(data, content))
-    },
+    position: (await recordEnvironment(deps, projectId, begun)).position,
+    prepared: (data, content) => end(ProjectEnvironmentPrepared.of(data, content)),
     async failed(code, content, usable = known) {
       const usesEarlier = await hasLayer(root, projectId, usable, 'setup')
-      await tell(ProjectEnvironmentFailed.of({ code, usesEarlier }, content))
+      await end(ProjectEnvironmentFailed.of({ code, usesEarlier }, content))
     },
-    close,
+    async close() {
+      // The next start records the end of a setup that still has its note.
+      if (!isEndLost) await removeNote()
+    },
   }
 }
 
 /** Removes the unfinished files of a killed process, and records the end of its setups. */
 export async function recordCutShort(deps: RecordDeps): Promise<void> {
   const content = { reason: 'The server stopped before the setup came to its end.', log: '' }
-  for (const { projectId, hasEarlier } of await removeHalfMade(deps))
-    await recordEnvironment(
-      deps,
-      projectId,
-      ProjectEnvironmentFailed.of({ code: 'interrupted', usesEarlier: hasEarlier }, content),
-    )
+  await removeHalfMade(deps, async ({ projectId, hasEarlier }) => {
+    const event = ProjectEnvironmentFailed.of({ code: 'interrupted', usesEarlier: hasEarlier }, content)
+    return !(await recordEnvironment(deps, projectId, event)).isLost
+  })
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Returns the position in the log; `null` after a fault, which is only logged, because no run fails because of it. */
+/**
+ * Faults are only logged, because no run fails because of them. After a fault, `position` is `null`, and `isLost` says whether the project lacks the
+ * event: one that was deleted needs it no more.
+ */
 async function recordEnvironment(
   { commands, logger }: RecordDeps,
   projectId: string,
   event: ProjectEnvironmentEvent,
-): Promise<string | null> {
+  patienceMs?: number,
+): Promise<{ readonly position: string | null; readonly isLost: boolean }> {
   try {
-    const cause = { actor, commandId: randomUUID() }
+    const cause = { actor, commandId: randomUUID(), ...(patienceMs !== undefined && { patienceMs }) }
     const command = { type: 'RecordEnvironment', event } as const
-    return (await commands.execute(projectDecider, projectStream(projectId), command, cause)).position
+    const { position } = await commands.execute(projectDecider, projectStream(projectId), command, cause)
+    return { position, isLost: false }
   } catch (fault) {
     logger.warn({ err: fault, projectId }, 'failed to record what became of an environment')
-    return null
+    return { position: null, isLost: !(fault instanceof Fault && fault.code === 'not_found') }
   }
 }

@@ -15,6 +15,7 @@ import {
   noteUnderWay,
   removeHalfMade,
   removeLayer,
+  type SetupUnderWay,
 } from './layers.ts'
 
 let root: string
@@ -56,17 +57,22 @@ test('one is found by its key, or by its setup alone, and only by its project', 
 test('one that was cut short is none, and is removed at the next start', async () => {
   await half()
   expect(await allLayers(root)).toEqual([])
-  expect(await removeHalfMade({ root, path: testPath })).toEqual([])
+  await removeHalfMade({ root, path: testPath }, async () => expect.unreachable())
   expect(await readdir(join(root, 'environments'))).toEqual([])
 })
 
-test('a setup whose process was killed is known at the next start, once', async () => {
+test('a setup whose process was killed is known at the next start, until its end is recorded', async () => {
   const taken = await noteUnderWay(root, { projectId: theirs, hasEarlier: true })
   const cutShort = { projectId: ours, hasEarlier: true }
   await noteUnderWay(root, cutShort)
   await taken()
-  expect(await removeHalfMade({ root, path: testPath })).toEqual([cutShort])
-  expect(await removeHalfMade({ root, path: testPath })).toEqual([])
+  const known: SetupUnderWay[] = []
+  const lookAgain = () => removeHalfMade({ root, path: testPath }, async (setup) => known.push(setup) > 1)
+  // The first time, its end cannot be recorded.
+  for (const times of [1, 2, 2]) {
+    await lookAgain()
+    expect(known).toEqual(Array.from({ length: times }, () => cutShort))
+  }
 })
 
 test('one that is removed while it is looked for is not found, and an earlier one is', async () => {

@@ -194,16 +194,21 @@ export async function removeLayer(dir: string, path: string): Promise<void> {
   await removeFolder(gone, path)
 }
 
-/** Removes unfinished files that a killed process has left, and returns the setups that it was running. */
-export async function removeHalfMade({ root, path }: Place): Promise<readonly SetupUnderWay[]> {
-  const names = (await readdir(folderOf(root)).catch(ifAbsent)) ?? []
-  const cutShort = names.filter((name) => name.startsWith(halfMade) || name.startsWith(underWay))
-  for (const name of cutShort) await removeFolder(join(folderOf(root), name), path)
-  return cutShort.flatMap((name) => {
-    if (!name.startsWith(underWay)) return []
+/**
+ * Removes unfinished files that a killed process has left, and the notes of the setups that it was running. A note stays for the next start if
+ * `recordEnd` resolves to `false`.
+ */
+export async function removeHalfMade(
+  { root, path }: Place,
+  recordEnd: (setup: SetupUnderWay) => Promise<boolean>,
+): Promise<void> {
+  for (const name of (await readdir(folderOf(root)).catch(ifAbsent)) ?? []) {
     const [projectId = '', hasEarlier] = name.slice(underWay.length).split('.')
-    return [{ projectId, hasEarlier: hasEarlier === '1' }]
-  })
+    const isOver = name.startsWith(underWay)
+      ? await recordEnd({ projectId, hasEarlier: hasEarlier === '1' })
+      : name.startsWith(halfMade)
+    if (isOver) await removeFolder(join(folderOf(root), name), path)
+  }
 }
 
 /** When a task last used a layer, or else the `usedAt` with which it was kept, in milliseconds since 1970; 0 when the layer does not exist. */
