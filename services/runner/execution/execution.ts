@@ -14,7 +14,7 @@ import { runClaimed } from './claimedExecution.ts'
 import { Evicted, failed, outcomeOfFault, outcomeOfStop } from './failure.ts'
 import { boundedRecording } from './recording/boundedRecording.ts'
 import { reporter as openReporter, type Reporter } from './recording/reporter.ts'
-import { terminalWriter, type TerminalWriter } from './recording/terminalWriter.ts'
+import { recordingPatienceMs, terminalWriter, type TerminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps } from './runTypes.ts'
 import type { Control } from './control.ts'
 import type { Claimed } from './runInput.ts'
@@ -71,7 +71,7 @@ async function claim(
     runnerId: deps.runnerId,
   } as const
   const started = await deps.commands
-    .execute(decider, stream, command, { actor, commandId: randomUUID() })
+    .execute(decider, stream, command, { actor, commandId: randomUUID(), patienceMs: recordingPatienceMs })
     .catch((fault: unknown) => {
       if (fault instanceof Fault && (fault.code === 'evicted' || fault.code === 'not_found')) return undefined
       throw fault

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { TerminalEvent } from '#domain/task/terminalEvents.ts'
 import type { TerminalHead } from '#domain/task/events.ts'
-import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import { retryWhileUnavailable, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { LiveWords, Words } from '#platform/live/liveWords.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { Evicted } from '../failure.ts'
@@ -45,7 +45,8 @@ export async function terminalWriter(
   attempts = openingAttempts,
 ): Promise<TerminalWriter> {
   const stream = terminalStream(taskId)
-  let head = await log.headOf(stream)
+  const headNow = () => retryWhileUnavailable(() => log.headOf(stream), { patienceMs: recordingPatienceMs })
+  let head = await headNow()
   let begun = false
   let follows = begunAt
   let last: Promise<void> = Promise.resolve()
@@ -60,7 +61,7 @@ export async function terminalWriter(
         head = result.head
         return
       }
-      if (!begun) head = await log.headOf(stream)
+      if (!begun) head = await headNow()
     }
     throw new Evicted('Another runner writes to this terminal.')
   }
