@@ -9,6 +9,7 @@ import { executionId, taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { deliveryQueue, stopping } from './control.ts'
 import { runExecution } from './execution.ts'
+import { Evicted } from './failure.ts'
 import { recordingPatienceMs } from './recording/terminalWriter.ts'
 import type { ExecutionDeps } from './runTypes.ts'
 
@@ -39,4 +40,10 @@ async function run(stop = stopping()): Promise<readonly (number | undefined)[]> 
 
 test('a claim waits for the log as long as what is recorded after it', async () => {
   expect(await run()).toEqual([recordingPatienceMs])
+})
+
+test('a run that has not begun when the server stops is left as it is', async () => {
+  const stop = stopping()
+  stop.stop('stopping')
+  await expect(run(stop)).rejects.toThrow(Evicted)
 })

@@ -22,7 +22,8 @@ import type { Claimed } from './runInput.ts'
 const actor = { kind: 'system', service: 'runner' } as const
 
 /**
- * Runs a requested execution. Resolves when it has ended, or when this runner may no longer report about it. Rejects when its end cannot be recorded.
+ * Runs a requested execution. Resolves when it has ended, or when this runner may no longer report about it. Rejects when its end cannot be recorded,
+ * or when the server stops before it has begun.
  */
 export async function runExecution(
   deps: ExecutionDeps,
@@ -32,6 +33,8 @@ export async function runExecution(
   const onFound = ({ kind }: Execution): void => {
     if (kind === 'turn') deps.prewarm.agents.thaw(job.taskId)
   }
+  if (control.stop.reason() === 'stopping')
+    throw new Evicted('This server stops: the run is left to the next delivery of its job.')
   try {
     const claimed = await claim(deps, job, onFound)
     if (claimed) await runAndRecord(deps, claimed, control)

@@ -21,7 +21,10 @@ beforeEach(async () => {
 afterEach(() => engines.close())
 
 /** The work of a runner that shares the queue with others, and knows this about where the job runs. */
-function workWhile(whereabouts: ReturnType<RunnerPresence['whereabouts']>): Work<TestEngines> {
+function workWhile(
+  whereabouts: ReturnType<RunnerPresence['whereabouts']>,
+  runs = openRuns(),
+): Work<TestEngines> {
   const presence: RunnerPresence = {
     running: new Set(),
     whereabouts: () => whereabouts,
@@ -31,7 +34,7 @@ function workWhile(whereabouts: ReturnType<RunnerPresence['whereabouts']>): Work
   }
   return openWorker({
     deps: engines,
-    runs: openRuns(),
+    runs,
     runnerId: 'me',
     isAlone: false,
     presence,
@@ -70,6 +73,16 @@ describe('a run that was begun, whose job the queue lost and got anew', () => {
     await workWhile(whereabouts)(delivered(1), async () => void seen.push('run'))
     expect(seen).toEqual(expected)
   })
+})
+
+test('a job that is still being looked at when all runs are stopped is stopped too', async () => {
+  const runs = openRuns()
+  const working = workWhile('nowhere', runs)(delivered(1), async (_, { stop }) => {
+    seen.push(stop.reason() ?? 'runs')
+  })
+  runs.stopAll('stopping')
+  await working
+  expect(seen).toEqual(['stopping', 'acknowledged'])
 })
 
 describe('a job that fails', () => {

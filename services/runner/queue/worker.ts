@@ -34,6 +34,7 @@ const maxFailures = 20
 export interface Runs {
   has(taskId: string): boolean
   isEmpty(): boolean
+  /** Stops all runs, also those that are added later. */
   stopAll(reason: 'stopping'): void
   /** Adds a run, until the returned function is called. */
   add(taskId: string, stop: Stopping): () => void
@@ -41,14 +42,17 @@ export interface Runs {
 
 export function openRuns(): Runs {
   const running = new Map<Stopping, string>()
+  let stopped: 'stopping' | undefined
   return {
     has: (taskId) => [...running.values()].includes(taskId),
     isEmpty: () => running.size === 0,
     stopAll(reason) {
+      stopped = reason
       for (const run of running.keys()) run.stop(reason)
     },
     add(taskId, stop) {
       running.set(stop, taskId)
+      if (stopped) stop.stop(stopped)
       return () => void running.delete(stop)
     },
   }
