@@ -75,7 +75,14 @@ export async function openHost(
   const withOpenPulls = store
     .current()
     .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))
-  for (const repository of withOpenPulls) await repositories.settle(repository)
+  for (const repository of withOpenPulls)
+    await repositories
+      .settle(repository)
+      .catch((fault: unknown) =>
+        log(
+          `the pull requests of ${repository.owner}/${repository.name} stay as they were: ${String(fault)}`,
+        ),
+      )
   return host
 }
 

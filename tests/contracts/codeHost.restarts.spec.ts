@@ -66,6 +66,20 @@ describe('restarts', () => {
     expect(after).toMatchObject({ state: 'closed', merged: true })
   })
 
+  test('a repository that cannot be read any more is told, and the others are there', async () => {
+    const first = await hosts.start()
+    const { accessToken } = await signIn(first.codeHost, 'ada')
+    await hosts.pushed(first, accessToken, 'sample', 'feature', { 'a.txt': '1' })
+    const request = { head: 'feature', base: 'main', title: 'A', body: '', draft: false }
+    await first.codeHost.openPullRequest(accessToken, { owner: 'ada', name: 'sample' }, request)
+    const before = await first.codeHost.repositories(accessToken)
+    await hosts.stop(first)
+    await writeFile(join(hosts.dataDir(), 'repositories', '3.git', 'HEAD'), 'damaged')
+    const second = await hosts.start()
+    expect(await second.codeHost.repositories(accessToken)).toHaveLength(before.length)
+    expect(second.log.join('\n')).toContain('the pull requests of ada/sample stay as they were')
+  })
+
   test('state that is damaged or from a newer version is told and not touched', async () => {
     await hosts.stop(await hosts.start())
     const path = join(hosts.dataDir(), 'code-host.json')
