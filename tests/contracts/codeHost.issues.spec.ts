@@ -144,6 +144,14 @@ describe('issues', () => {
     ])
   })
 
+  test('labels that are set at the same time are all there', async () => {
+    const names = ['one', 'two', 'three', 'four']
+    const { json } = await ask('POST', `${repo}/issues`, { token: ada, body: { title: 'Many labels' } })
+    const path = `${repo}/issues/${Numbered.parse(json).number}/labels`
+    await Promise.all(names.map((name) => ask('POST', path, { token: ada, body: { labels: [name] } })))
+    expect((await ask('GET', path)).json).toHaveLength(names.length)
+  })
+
   test('who only reads labels none, and changes only their own', async () => {
     const labels = ['flightdeck']
     expect(await ask('POST', `${repo}/issues/3/labels`, { token: mallory, body: { labels } })).toMatchObject({

@@ -91,7 +91,7 @@ export function createIssues(parts: Parts): Issues {
         const found = state().issues.find(
           (one) => one.repositoryId === repository.id && one.number === number && one.closed === null,
         )
-        if (found) await change(parts, repository, number, by, { state: 'closed' })
+        if (found) await change(parts, repository, number, by, () => ({ state: 'closed' }))
       }
     },
   }
@@ -158,7 +158,7 @@ function editIssue(
   const mayEdit = mayTriage(by.account, repository) || sameName(before.author, by.account.login)
   if (!mayEdit) throw new Refusal(403, 'Must have admin rights to Repository.')
   const labels = mayTriage(by.account, repository) ? edit.labels : undefined
-  return change(parts, repository, number, by, { ...edit, labels })
+  return change(parts, repository, number, by, () => ({ ...edit, labels }))
 }
 
 const pullOf = (state: State, repository: Repository, number: number): PullRequest | undefined =>
@@ -174,8 +174,8 @@ async function changeLabels(
   if (!mayTriage(by.account, repository)) throw new Refusal(403, 'Must have admin rights to Repository.')
   if (pullOf(parts.store.current(), repository, number))
     return changePullLabels(parts, repository, number, by, next)
-  const before = issueOf(parts.store.current(), repository, number)
-  return (await change(parts, repository, number, by, { labels: next(before.labels) })).labels
+  const is = await change(parts, repository, number, by, (was) => ({ labels: next(was.labels) }))
+  return is.labels
 }
 
 async function changePullLabels(
@@ -213,11 +213,12 @@ async function change(
   repository: Repository,
   number: number,
   by: Actor,
-  edit: IssueEdit,
+  editOf: (was: Issue) => IssueEdit,
 ): Promise<Issue> {
   const now = parts.clock.now().toISOString()
   const { before, after, happened } = await parts.store.update((known) => {
     const was = issueOf(known, repository, number)
+    const edit = editOf(was)
     const state = withLabels(known, repository, edit.labels ?? [])
     const labels = edit.labels === undefined ? was.labels : namesAsKnown(state, repository, edit.labels)
     const title = edit.title ?? was.title
