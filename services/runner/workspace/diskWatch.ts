@@ -99,6 +99,8 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
 
   async function measure(): Promise<void> {
     const begun = performance.now()
+    // Replaced at the end, unless this measurement fails.
+    dueAt = begun + betweenMs.least
     freeAtMeasure = freeBytes(root)
     for (const run of watched) {
       const size = await folderSizes.sizeOf(run.folder)
@@ -139,8 +141,6 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
         .finally(() => (measuring = undefined))
   }
 
-  const lookSafely = guarded(look, onFault)
-
   return {
     refusal: () => (freeBytes(root) < floors.begin ? nothingBegins : undefined),
     watch({ taskId, stop }) {
@@ -148,7 +148,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
       const run: Watched = { taskId, folder, stop, first: undefined, last: undefined }
       watched.add(run)
       dueAt = 0
-      timer ??= setInterval(lookSafely, pollIntervalMs).unref()
+      timer ??= setInterval(guarded(look, onFault), pollIntervalMs).unref()
       return () => {
         watched.delete(run)
         if (watched.size === 0) {
