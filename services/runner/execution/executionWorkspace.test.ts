@@ -192,6 +192,7 @@ async function run(
     // A process that is killed removes nothing.
     path = cut ? '/nonexistent' : testPath,
     make = async () => undefined,
+    printed = [],
     refreshed = async () => undefined,
     early,
     refusal,
@@ -204,6 +205,8 @@ async function run(
     /** Ends before the mirror is brought up to date. */
     readonly refreshed?: () => Promise<unknown>
     readonly path?: string
+    /** What the run prints is added. */
+    readonly printed?: string[]
     readonly early?: EarlySandbox
     /** What a refresh of the mirror ends with, in place of a mirror. */
     readonly refusal?: RefreshResult
@@ -297,7 +300,11 @@ async function run(
     kind: 'turn',
     early,
     session: null,
-    terminal: { append: async () => undefined, tell: () => undefined, head: () => null },
+    terminal: {
+      append: async ({ content }) => void printed.push(content?.text ?? ''),
+      tell: () => undefined,
+      head: () => null,
+    },
     reporter: { report, delivered: async () => undefined, end: async () => undefined },
     stop,
   })
@@ -340,6 +347,21 @@ const ending = (stderr: string) => {
   return Object.assign(git, { as: testGit.as })
 }
 const noSpace = 'fatal: cannot write: No space left on device\n'
+
+test.each([
+  ['after one that was saved', [], 'as of the last turn.'],
+  [
+    'after one that was not saved',
+    [past.succeeded(2), past.waits(3), past.requested(3), past.started(3)],
+    'as of an earlier turn.',
+  ],
+])('a turn %s says what its workspace was recreated with', async (_, more, expected) => {
+  await histories.lost()
+  await happened(...more)
+  const printed: string[] = []
+  expect(await run(undefined, { printed })).toMatchObject({ kind: 'ready', isNew: true })
+  expect(printed.join('')).toContain(expected)
+})
 
 describe('what a restore that failed leaves', () => {
   const git = ending(noSpace)

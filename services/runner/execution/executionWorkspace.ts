@@ -5,6 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
+import { countingAt } from '#domain/task/restorePoints.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
@@ -31,6 +32,8 @@ export interface ExecutionWorkspace extends ReadyWorkspace {
 }
 
 const restored = "This task's workspace was recreated with its work as of the last turn."
+const restoredEarlier =
+  "This task's workspace was recreated with its work as of an earlier turn. Anything done after that was not saved."
 const pushed = "This task's workspace was recreated from its branch, to which all of its work was pushed."
 const merged =
   "This task's workspace was cleaned up after its pull request was merged. A new one begins at the base branch."
@@ -244,7 +247,8 @@ async function carryOut(
     }
     case 'restore_snapshot': {
       const work = await deps.snapshots.restore(task, workspace)
-      await say(`${work.kind === 'restored' ? restored : lost}\n`)
+      const told = isOfLastTurn(task) ? restored : restoredEarlier
+      await say(`${work.kind === 'restored' ? told : lost}\n`)
       if (work.kind !== 'unusable') return { ...ready, resumes: work.kind === 'restored' && work.resumes }
       deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')
       await discard()
@@ -252,4 +256,10 @@ async function carryOut(
       return remade.kind === 'failed' ? remade : { ...remade, resumes: false }
     }
   }
+}
+
+/** Whether the saved work is that of the last turn or command before the one that runs. */
+function isOfLastTurn({ restorePoints: { points, at }, saved }: LiveTask): boolean {
+  const [, last] = countingAt(points, at)
+  return last === undefined || last.snapshot?.work === saved?.work
 }
