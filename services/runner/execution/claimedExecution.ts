@@ -120,10 +120,11 @@ async function runInWorkspace(
     stopReporting()
     await settled
     await settle?.()
-    await output.end()
-    await changes.stop()
-    // The run does not fail if its changes, its snapshot or its artifacts cannot be recorded.
-    if (!silent.has(stop.reason())) {
+    // A run fails if the rest of its output cannot be recorded, but its work is saved.
+    await output.end().finally(async () => {
+      await changes.stop()
+      if (silent.has(stop.reason())) return
+      // The run does not fail if its changes, its snapshot or its artifacts cannot be recorded.
       const ended = { task, workspace, agent, executionId, report: reporter.report }
       const left = { ...ended, treeDir: workspace.dir, begunAt, redaction: changes.redaction() }
       await Promise.all([
@@ -133,7 +134,7 @@ async function runInWorkspace(
           ? [logged('the artifacts could not be kept', keepArtifacts(deps, left))]
           : []),
       ])
-    }
+    })
   }
 }
 
