@@ -3,7 +3,7 @@
  * or the focus reaches the button.
  */
 import { ChevronDown } from 'lucide-react'
-import { lazy, Suspense, useId, useRef, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useId, useState, type ReactNode } from 'react'
 import { classes } from '../classes.ts'
 import { MiddleCut } from '../text/MiddleCut.tsx'
 import type { PickerListProps } from './pickerOptions.ts'
@@ -30,8 +30,8 @@ export function Picker({
   shrinks = false,
   ...list
 }: PickerProps) {
-  const [open, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
+  // The button while its list is open.
+  const [anchor, setAnchor] = useState<HTMLButtonElement | null>(null)
   const listId = useId()
   const chosen = list.options.find((option) => option.value === list.chosen)
   // A fault of the preload is ignored: the list is loaded again when it opens, and then a fault is reported.
@@ -39,21 +39,20 @@ export function Picker({
   return (
     <>
       <button
-        ref={button}
         type="button"
         role="combobox"
         aria-haspopup="listbox"
-        aria-expanded={open}
+        aria-expanded={anchor !== null}
         aria-controls={listId}
         aria-label={`${list.label}: ${chosen?.label ?? placeholder}${detail}`}
         disabled={disabled}
         onPointerEnter={prefetch}
         onFocus={prefetch}
-        onClick={() => setOpen((was) => !was)}
+        onClick={({ currentTarget }) => setAnchor(anchor === null ? currentTarget : null)}
         onKeyDown={(event) => {
           if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
           event.preventDefault()
-          setOpen(true)
+          setAnchor(event.currentTarget)
         }}
         className="inline-flex h-11 max-w-full min-w-0 items-center gap-1.5 rounded-control border border-line bg-panel px-2 text-ui font-medium transition-colors hover:border-control hover:bg-raised disabled:cursor-not-allowed disabled:bg-raised disabled:text-muted md:h-7 [&_svg]:flex-none [&_svg]:text-muted"
       >
@@ -69,9 +68,9 @@ export function Picker({
         </span>
         <ChevronDown className="size-3" />
       </button>
-      {open && (
+      {anchor !== null && (
         <Suspense fallback={null}>
-          <PickerList {...list} id={listId} anchor={button} onClose={() => setOpen(false)} />
+          <PickerList {...list} id={listId} anchor={anchor} onClose={() => setAnchor(null)} />
         </Suspense>
       )}
     </>

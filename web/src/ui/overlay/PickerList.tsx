@@ -1,14 +1,6 @@
 /** The open list of a `Picker`: a filter field that keeps the focus, and options selected by arrow keys. */
 import { Check, Search } from 'lucide-react'
-import {
-  type KeyboardEvent,
-  type RefObject,
-  Suspense,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react'
+import { type KeyboardEvent, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { classes } from '../classes.ts'
 import { useStable } from '../hooks.ts'
@@ -19,7 +11,7 @@ import { isComposingKey } from '../isComposingKey.ts'
 
 interface OpenListProps extends PickerListProps {
   readonly id: string
-  readonly anchor: RefObject<HTMLButtonElement | null>
+  readonly anchor: HTMLButtonElement
   readonly onClose: () => void
 }
 
@@ -61,7 +53,8 @@ export function PickerList(props: OpenListProps) {
         </div>
       )}
     </div>,
-    document.body,
+    // Everything outside of an open modal dialog is inert.
+    anchor.closest('dialog') ?? document.body,
     id,
   )
 }
@@ -70,16 +63,16 @@ export function PickerList(props: OpenListProps) {
  * Shows the box in the browser's top layer beside its button. It closes on Escape, when Tab leaves it, and when something outside is pressed or
  * focused. A focus inside the box then returns to the button.
  */
-function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => void) {
+function usePopover(anchor: HTMLButtonElement, onClose: () => void) {
   const box = useRef<HTMLDivElement>(null)
   const close = useStable(onClose)
 
   useLayoutEffect(() => {
-    const [popover, button] = [box.current, anchor.current]
-    if (popover === null || button === null) return undefined
+    const popover = box.current
+    if (popover === null) return undefined
     popover.showPopover()
     const place = () =>
-      placeBeside(popover, button.getBoundingClientRect(), {
+      placeBeside(popover, anchor.getBoundingClientRect(), {
         align: 'start',
         gap: 4,
         edge: 8,
@@ -97,7 +90,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
       observer.disconnect()
       closed.abort()
       // The box is still in the page here, so it is known whether the focus is inside.
-      if (popover.contains(document.activeElement)) button.focus()
+      if (popover.contains(document.activeElement)) anchor.focus()
     }
   }, [anchor])
 
@@ -105,7 +98,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
     const popover = box.current
     const closeOutside = ({ target }: Event) => {
       // The button toggles its own list: if the list were closed here too, the button would open it again.
-      if (target instanceof Node && !popover?.contains(target) && !anchor.current?.contains(target)) close()
+      if (target instanceof Node && !popover?.contains(target) && !anchor.contains(target)) close()
     }
     const closeByKey = (event: globalThis.KeyboardEvent) => {
       const stops = [...(popover?.querySelectorAll('input, button') ?? [])]

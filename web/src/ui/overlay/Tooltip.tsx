@@ -11,11 +11,11 @@ const restMs = 400
 const gap = 6
 
 export function Tooltip({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {
-  const [anchor, setAnchor] = useState<DOMRect | null>(null)
+  const [anchor, setAnchor] = useState<Element | null>(null)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const wrap = useRef<HTMLSpanElement>(null)
 
-  const open = () => setAnchor(wrap.current?.firstElementChild?.getBoundingClientRect() ?? null)
+  const open = () => setAnchor(wrap.current?.firstElementChild ?? null)
   const close = () => {
     clearTimeout(timer.current)
     setAnchor(null)
@@ -41,15 +41,18 @@ export function Tooltip({ label, children }: { readonly label: ReactNode; readon
       onKeyDown={close}
     >
       {children}
-      {anchor !== null && createPortal(<Bubble anchor={anchor}>{label}</Bubble>, document.body)}
+      {/* An open dialog would cover a bubble outside of it. */}
+      {anchor !== null &&
+        createPortal(<Bubble anchor={anchor}>{label}</Bubble>, anchor.closest('dialog') ?? document.body)}
     </span>
   )
 }
 
-function Bubble({ anchor, children }: { readonly anchor: DOMRect; readonly children: ReactNode }) {
+function Bubble({ anchor, children }: { readonly anchor: Element; readonly children: ReactNode }) {
   const ref = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
-    if (ref.current !== null) placeBeside(ref.current, anchor, { align: 'middle', gap })
+    if (ref.current !== null)
+      placeBeside(ref.current, anchor.getBoundingClientRect(), { align: 'middle', gap })
   }, [anchor])
   return (
     <div
