@@ -2,8 +2,11 @@
 import { createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 
-/** `unauthorised`: the server no longer accepts the token. `lost`: it refuses to load the user. `refused`: the person no longer has access. */
-export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost' | 'refused'
+/**
+ * `unauthorised`: the server no longer accepts the token. `lost`: it refuses to load the user. `refused`: the person no longer has access.
+ * `elsewhere`: the session ended in another tab, which removes the personal values if need be.
+ */
+export type SessionEnd = 'none' | 'logout' | 'unauthorised' | 'lost' | 'refused' | 'elsewhere'
 
 export interface SessionState {
   readonly signedIn: boolean

@@ -84,7 +84,16 @@ describe('another tab', () => {
     followOtherTabs(store)
     localStorage.clear()
     storageEvent({ key: null, newValue: null })
-    expect(store.getState().session).toMatchObject({ signedIn: false, end: 'logout' })
+    expect(store.getState().session).toMatchObject({ signedIn: false, end: 'elsewhere' })
+  })
+
+  test('whose session expired signs this one out, and the drafts of both stay', async () => {
+    const { store } = await client()
+    followOtherTabs(store)
+    localStorage.removeItem(tokenKey)
+    storageEvent({ key: tokenKey, newValue: null })
+    expect(store.getState().session.signedIn).toBe(false)
+    expect(recall(draftDescription)).toBe('Half a thought')
   })
 
   test('that signs in signs this one in', async () => {

@@ -10,8 +10,8 @@ import { createLive } from '../live/live.ts'
 import { forgetPersonal, keepFor } from '../state/persisted.ts'
 import { rootReducer } from '../state/rootReducer.ts'
 
-/** When a session has ended in one of these ways, the same person is likely to sign in again. */
-const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']
+/** After a session has ended in one of these ways, the personal values in the browser are removed. */
+const finalEnds: readonly SessionEnd[] = ['logout', 'refused']
 
 /** Creates the store; `signedIn` says whether a token is stored. */
 export function createStore(signedIn: boolean) {
@@ -22,7 +22,7 @@ export function createStore(signedIn: boolean) {
     effect: (action, { dispatch }) => {
       dispatch(api.util.resetApiState())
       // A person who only has to sign in again keeps their drafts.
-      if (sessionEnded.match(action) && !mayComeBack.includes(action.payload.end)) forgetPersonal()
+      if (sessionEnded.match(action) && finalEnds.includes(action.payload.end)) forgetPersonal()
     },
   })
   const { initiate, matchFulfilled } = authApi.endpoints.me
@@ -56,6 +56,6 @@ export function followOtherTabs({
   window.addEventListener('storage', ({ key }) => {
     // A `null` key means that the whole storage was cleared.
     if (key !== tokenKey && key !== null) return
-    dispatch(readToken() === null ? sessionEnded('logout') : sessionStarted())
+    dispatch(readToken() === null ? sessionEnded('elsewhere') : sessionStarted())
   })
 }
