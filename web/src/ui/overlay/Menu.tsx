@@ -5,7 +5,6 @@
 import type { LucideIcon } from 'lucide-react'
 import {
   Fragment,
-  useEffect,
   useId,
   useLayoutEffect,
   useRef,
@@ -92,28 +91,25 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
   const leave = useStable(onLeave)
 
   useLayoutEffect(() => {
-    if (list.current === null || anchor.current === null) return
-    list.current.showPopover()
-    placeBeside(list.current, anchor.current.getBoundingClientRect(), { align: 'end', gap: 4 })
-    rows(list.current)
+    const [menu, button] = [list.current, anchor.current]
+    if (menu === null || button === null) return undefined
+    menu.showPopover()
+    const place = () => placeBeside(menu, button.getBoundingClientRect(), { align: 'end', gap: 4 })
+    place()
+    rows(menu)
       .at(begins === 'first' ? 0 : -1)
       ?.focus()
-  }, [anchor, begins])
-
-  useEffect(() => {
-    const elsewhere = (event: Event) => {
-      if (!(event.target instanceof Node)) return
-      if (list.current?.contains(event.target) || anchor.current?.contains(event.target)) return
-      leave()
+    const elsewhere = ({ target }: Event) => {
+      if (target instanceof Node && !menu.contains(target) && !button.contains(target)) leave()
     }
     const closed = new AbortController()
     const first = { capture: true, signal: closed.signal }
     document.addEventListener('pointerdown', elsewhere, first)
-    // Scrolling closes the menu, because the button would move away from the menu.
-    document.addEventListener('scroll', elsewhere, first)
-    window.addEventListener('resize', elsewhere, { signal: closed.signal })
+    // The menu follows its button, which moves for example while an agent writes.
+    document.addEventListener('scroll', place, first)
+    window.addEventListener('resize', place, first)
     return () => closed.abort()
-  }, [anchor, leave])
+  }, [anchor, begins, leave])
 
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     const all = rows(event.currentTarget)
