@@ -67,7 +67,6 @@ export function Composer() {
       voice.end()
       return latest.current.trim()
     },
-    clear: () => write(''),
   })
   const notice = start.waiting ? imageTexts.waiting : start.stopped ? imageTexts.stopped : null
 

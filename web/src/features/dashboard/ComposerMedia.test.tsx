@@ -5,6 +5,7 @@ import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../tests/client/uploads.ts'
+import { draftDescription, recall } from '../../state/persisted.ts'
 
 // Loads the page before the first test waits for it: on a busy machine that takes a while.
 beforeAll(() => import('./Dashboard.tsx'), 60_000)
@@ -61,6 +62,48 @@ test('the composer has its text, pickers, an image button, a microphone, and Sta
   expect(within(button).getByText('Creating...').closest('[aria-hidden]')).toBeNull()
   created(json(201, { task: taskOf(1), position: '9' }))
   await screen.findByText('Task created successfully')
+})
+
+describe('while a task is created', () => {
+  async function creating(prepare: (uploads: ReturnType<typeof fakeUploads>) => Promise<void> | void) {
+    let created: (answer: Response) => void = () => undefined
+    const answer = new Promise<Response>((resolve) => {
+      created = resolve
+    })
+    const { uploads } = await open({ 'POST /tasks': () => answer })
+    await prepare(uploads)
+    const button = start()
+    fireEvent.click(button)
+    await waitFor(() => expect(button.getAttribute('aria-busy')).toBe('true'))
+    return () => created(json(201, { task: taskOf(1), position: '9' }))
+  }
+
+  test('what is written and attached stays', async () => {
+    const created = await creating(async (uploads) => {
+      pick(png('a.png'))
+      uploads.made[0]?.answer(201, uploadedOf('image-a', 'a.png'))
+      await waitFor(() => expect(screen.queryByRole('progressbar')).toBeNull())
+    })
+    fireEvent.change(await description(), { target: { value: 'Count the words' } })
+    pick(png('b.png'))
+    created()
+    await screen.findByText('Task created successfully')
+    expect(names()).toEqual(['b.png'])
+    expect(await description()).toHaveProperty('value', 'Count the words')
+    expect(recall(draftDescription)).toBe('Count the words')
+  })
+
+  test('a composer that is left and opened again shows the draft until the task has it', async () => {
+    const created = await creating(() => undefined)
+    fireEvent.click(screen.getByRole('link', { name: 'Projects' }))
+    await waitFor(() => expect(screen.queryByRole('textbox', { name: 'Task description' })).toBeNull())
+    fireEvent.click(screen.getByRole('link', { name: 'Dashboard' }))
+    expect(await description()).toHaveProperty('value', 'Count the lines')
+    created()
+    await screen.findByText('Task created successfully')
+    expect(await description()).toHaveProperty('value', '')
+    expect(recall(draftDescription)).toBe('')
+  })
 })
 
 describe('an image of a task', () => {

@@ -3,6 +3,8 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { titleOf } from '#domain/api/tasks.ts'
 import { newId } from '../../api/newId.ts'
+import { draftDescription, recall } from '../../state/persisted.ts'
+import { changeElsewhere } from '../../state/usePersisted.ts'
 import { type PendingImages, useWhenUploaded } from '../images/usePendingImages.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useCreateTaskMutation, usePrepareTaskMutation } from '../tasks/tasksApi.ts'
@@ -21,10 +23,9 @@ interface StartOptions {
   readonly images: PendingImages
   /** Ends dictation, and returns the description. */
   readonly takeDescription: () => string
-  readonly clear: () => void
 }
 
-export function useStartTask({ task, effort, mode, images, takeDescription, clear }: StartOptions) {
+export function useStartTask({ task, effort, mode, images, takeDescription }: StartOptions) {
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)
@@ -43,8 +44,9 @@ export function useStartTask({ task, effort, mode, images, takeDescription, clea
       return
     }
     setId(newId())
-    clear()
-    images.clear()
+    // What was written or attached meanwhile stays, also in another composer, which shows the same draft.
+    if (recall(draftDescription).trim() === description) changeElsewhere(draftDescription, '')
+    for (const image of images.images) images.remove(image.id)
     setAttempted(false)
     dispatch(notified('success', texts.created, texts.createdWhy))
   }
