@@ -114,6 +114,24 @@ describe('a task in the making', () => {
     expect(server.of('POST /tasks')[0]?.body).toMatchObject({ branch: 'main' })
   })
 
+  test('whose answer was lost keeps its id and its key until something else is sent', async () => {
+    const lost = () => Promise.reject(new TypeError('Failed to fetch'))
+    const server = openPage('/dashboard', { answers: { ...answers, 'POST /tasks': lost } })
+    await choose('Project', 'ada/engine-1')
+    await branch('trunk')
+    const failures = () => screen.queryAllByText('Failed to create task').length
+    for (const [index, text] of ['Count the lines', 'Count the lines', 'Count the words'].entries()) {
+      await write(text)
+      fireEvent.click(start())
+      await waitFor(() => expect(failures()).toBe(index + 1))
+    }
+    const [first, again, other] = server.of('POST /tasks')
+    expect(again).toEqual(first)
+    expect(first?.body).toMatchObject({ id: first?.key })
+    expect(other?.body).toMatchObject({ id: other?.key })
+    expect(other?.key).not.toBe(first?.key)
+  })
+
   // Holds contract 8.11a.
   test('that could not be made says so, with the server’s reason', async () => {
     openPage('/dashboard', { answers: { ...answers, 'POST /tasks': () => refusal(429, 'Too many tasks.') } })

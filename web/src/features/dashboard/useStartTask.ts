@@ -1,5 +1,5 @@
 /** Creates the task of the composer once its images are uploaded. Until then it lets the server prepare for the task. */
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { titleOf } from '#domain/api/tasks.ts'
 import { newId } from '../../api/newId.ts'
@@ -29,20 +29,33 @@ export function useStartTask({ task, effort, mode, images, takeDescription }: St
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)
-  // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
   const [id, setId] = useState(newId)
+  // The last attempt that has not succeeded.
+  const last = useRef('')
   usePrewarm(isLoading || task === null ? null : { taskId: id, ...task })
 
   const start = async () => {
     if (isLoading || task === null) return
     const description = takeDescription()
-    const ids = images.completed().map((image) => image.id)
-    const chosen = { ...task, ...(effort !== null && { effort }), ...(mode === undefined ? {} : { mode }) }
-    const answer = await create({ id, title: titleOf(description), description, ...chosen, images: ids })
+    const request = {
+      title: titleOf(description),
+      description,
+      ...task,
+      ...(effort !== null && { effort }),
+      ...(mode !== undefined && { mode }),
+      images: images.completed().map((image) => image.id),
+    }
+    const text = JSON.stringify(request)
+    // The same request keeps its id, so that a retry after a lost answer creates no second task.
+    const taskId = ['', text].includes(last.current) ? id : newId()
+    last.current = text
+    setId(taskId)
+    const answer = await create({ id: taskId, ...request })
     if (answer.error !== undefined) {
       dispatch(notifiedFailure(texts.notCreated, answer.error))
       return
     }
+    last.current = ''
     setId(newId())
     // What was written or attached meanwhile stays, also in another composer, which shows the same draft.
     if (recall(draftDescription).trim() === description) changeElsewhere(draftDescription, '')

@@ -118,7 +118,7 @@ function messages(build: Builder) {
         requestOf<typeof sendMessage>(chatRoutes.sendMessage, {
           params: { taskId },
           body,
-          ...(body.id === undefined ? {} : { key: body.id }),
+          key: body.id,
           fallback: texts.toasts.notSent,
         }),
     }),

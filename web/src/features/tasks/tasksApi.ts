@@ -48,7 +48,11 @@ export const tasksApi = api.injectEndpoints({
     }),
     createTask: build.mutation<AnswerOf<typeof createTask>, BodyInputOf<typeof createTask>>({
       query: (body) =>
-        requestOf<typeof createTask>(taskRoutes.createTask, { body, fallback: texts.notCreated }),
+        requestOf<typeof createTask>(taskRoutes.createTask, {
+          body,
+          key: body.id,
+          fallback: texts.notCreated,
+        }),
       invalidatesTags: (answer) =>
         answer === undefined ? [] : ['Tasks', 'Projects', { type: 'Project', id: answer.task.projectId }],
     }),

@@ -3,7 +3,6 @@ import { useState } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { newId } from '../../../api/newId.ts'
 import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { AreaField } from '../../../ui/form/Field.tsx'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
@@ -11,6 +10,7 @@ import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { ModelPicker } from '../../agents/ModelPicker.tsx'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useAddAlternativeMutation } from './compareApi.ts'
+import { useAttemptId } from '../useAttemptId.ts'
 import { texts } from './texts.ts'
 
 const words = texts.dialog
@@ -28,18 +28,17 @@ export function AddRunDialog({
   const [{ model, effort }, setModel] = useState<{ model: string | null; effort: string | null }>(agentsOwn)
   const [message, setMessage] = useState(original.description)
   const [add, { isLoading }] = useAddAlternativeMutation()
-  // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
-  const [id] = useState(newId)
+  const idOf = useAttemptId()
   const start = async () => {
     const isOther = message.trim() !== original.description.trim()
-    const answer = await add({
+    const request = {
       taskId: original.id,
-      id,
       agent,
       codexModel: model,
       effort,
       ...(isOther && { message: message.trim() }),
-    })
+    }
+    const answer = await add({ id: idOf(request), ...request })
     if (answer.error !== undefined) {
       dispatch(notifiedFailure(words.failed, answer.error))
       return

@@ -20,6 +20,7 @@ const compareApi = api.injectEndpoints({
         requestOf<typeof addAlternative>(comparisonRoutes.addAlternative, {
           params: { taskId },
           body,
+          key: body.id,
           fallback: texts.dialog.failed,
         }),
       invalidatesTags: (answer) =>

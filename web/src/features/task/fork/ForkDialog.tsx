@@ -4,13 +4,13 @@ import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import type { AgentName } from '#domain/agents.ts'
-import { newId } from '../../../api/newId.ts'
 import { AreaField, Field } from '../../../ui/form/Field.tsx'
 import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
+import { useAttemptId } from '../useAttemptId.ts'
 import { texts } from './texts.ts'
 
 /** The longest title of a task, in characters. */
@@ -30,17 +30,16 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
   const dispatch = useDispatch()
   const navigate = useNavigate()
   const [fork, { isLoading }] = useForkTaskMutation()
-  // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
-  const [id] = useState(newId)
+  const idOf = useAttemptId()
   const create = async () => {
-    const answer = await fork({
-      id,
+    const request = {
       taskId,
       executionId,
       agent,
       ...(message.trim() !== '' && { message }),
       ...(title.trim() !== '' && { title: title.trim() }),
-    })
+    }
+    const answer = await fork({ id: idOf(request), ...request })
     if (answer.error !== undefined) return void dispatch(notifiedFailure(texts.fork.failed, answer.error))
     dispatch(notified('success', texts.fork.created))
     onClose()

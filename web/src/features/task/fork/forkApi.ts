@@ -21,6 +21,7 @@ const forkApi = api.injectEndpoints({
         requestOf<typeof forkTask>(forkRoutes.forkTask, {
           params: { taskId },
           body,
+          key: body.id,
           fallback: texts.fork.failed,
         }),
       invalidatesTags: (answer) =>
