@@ -7,22 +7,22 @@ import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { LinesField, wordsOf } from '../projects/settings/LinesField.tsx'
-import type { McpOwner, McpServerChange } from './mcpApi.ts'
+import type { McpServerChange } from './mcpApi.ts'
 import { texts } from './texts.ts'
-import { useSaveServers } from './useSaveServers.ts'
+import type { SaveServers } from './useSaveServers.ts'
 
 /** A server that is stored, or a new one. */
 export type Draft = ShownMcpServer | McpServerChange
 
 interface McpServerFormProps {
-  readonly owner: McpOwner
+  readonly saving: SaveServers
   readonly servers: readonly ShownMcpServer[]
   readonly draft: Draft
   readonly onClose: () => void
 }
 
-export function McpServerForm({ owner, servers, draft, onClose }: McpServerFormProps) {
-  const { save, busy, error } = useSaveServers(owner)
+export function McpServerForm({ saving: { save, busy }, servers, draft, onClose }: McpServerFormProps) {
+  const [error, setError] = useState<unknown>()
   const [fields, setFields] = useState(() => fieldsOf(draft))
   const at = servers.findIndex(({ id }) => id === draft.id)
   const place = at < 0 ? servers.length : at
@@ -31,7 +31,9 @@ export function McpServerForm({ owner, servers, draft, onClose }: McpServerFormP
     event.preventDefault()
     const changed = serverOf(draft, fields)
     const all = at < 0 ? [...servers, changed] : servers.map((one, index) => (index === at ? changed : one))
-    if (await save(all)) onClose()
+    const fault = await save(all)
+    if (fault === undefined) onClose()
+    else setError(fault)
   }
   const props = {
     fields,

@@ -51,7 +51,8 @@ export function McpServerTools({ owner, server, signIn, busy, onSwitch }: McpSer
               <li key={tool.name}>
                 <Checkbox
                   checked={!toolsOff.includes(tool.name)}
-                  onChange={(isOn) => !busy && onChange(tool.name, isOn)}
+                  disabled={busy}
+                  onChange={(isOn) => onChange(tool.name, isOn)}
                 >
                   <span className="min-w-0 wrap-anywhere">
                     <span className="font-mono text-code">{tool.name}</span>{' '}

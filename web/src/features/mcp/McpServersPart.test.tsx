@@ -170,3 +170,25 @@ test('a server is removed after a question', async () => {
   fireEvent.click(part.getByText('Remove Server'))
   expect(await sent()).toEqual({ servers: [] })
 })
+
+test('a switch waits until the change before it is saved, and keeps that change', async () => {
+  const other = { ...tiny, id: '00000000-0000-4000-8000-000000000002', name: 'other' }
+  const { part, server } = await open([tiny, other])
+  let saved: (answer: unknown) => void = () => undefined
+  server.answer({
+    [put]: () =>
+      new Promise((resolve) => {
+        saved = resolve
+      }),
+    [`GET ${path}/mcp-servers`]: new Promise(() => undefined),
+  })
+  const second = part.getByRole('checkbox', { name: 'Use other' })
+  fireEvent.click(part.getByRole('checkbox', { name: 'Use tiny' }))
+  await waitFor(() => expect(second).toHaveProperty('disabled', true))
+  const tinyOff = { ...tiny, enabled: false }
+  saved({ servers: [tinyOff, other] })
+  await waitFor(() => expect(second).toHaveProperty('disabled', false))
+  fireEvent.click(second)
+  await waitFor(() => expect(server.of(put)).toHaveLength(2))
+  expect(server.of(put)[1]?.body).toEqual({ servers: [tinyOff, { ...other, enabled: false }] })
+})

@@ -12,7 +12,7 @@ import { Skeletons } from '../../ui/status/Loading.tsx'
 import { McpServerForm, type Draft } from './McpServerForm.tsx'
 import { McpServerTools } from './McpServerTools.tsx'
 import { useMcpServersQuery, type McpOwner } from './mcpApi.ts'
-import { useSaveServers } from './useSaveServers.ts'
+import { useSaveServers, type SaveServers } from './useSaveServers.ts'
 import { faults, texts } from './texts.ts'
 
 export function McpServersPart({ owner }: { readonly owner: McpOwner }) {
@@ -45,9 +45,11 @@ interface ServersProps {
 function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
   /** The server that is being added or changed. */
   const [draft, setDraft] = useState<Draft | null>(null)
+  // Shared by all servers: each change saves the whole list, so a change during another would undo it.
+  const saving = useSaveServers(owner)
   const form = (
     <McpServerForm
-      owner={owner}
+      saving={saving}
       servers={servers}
       draft={draft ?? newServer}
       onClose={() => setDraft(null)}
@@ -65,6 +67,7 @@ function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
               ) : (
                 <ServerRow
                   owner={owner}
+                  saving={saving}
                   server={server}
                   servers={servers}
                   signIn={signIns.find(({ serverId }) => serverId === server.id)}
@@ -99,15 +102,15 @@ const newServer: Draft = {
 
 interface RowProps {
   readonly owner: McpOwner
+  readonly saving: SaveServers
   readonly server: ShownMcpServer
   readonly servers: readonly ShownMcpServer[]
   readonly signIn: McpSignIn | undefined
   readonly onEdit: () => void
 }
 
-function ServerRow({ owner, server, servers, signIn, onEdit }: RowProps) {
+function ServerRow({ owner, saving: { save, busy }, server, servers, signIn, onEdit }: RowProps) {
   const { id, name } = server
-  const { save, busy } = useSaveServers(owner)
   const [isConfirming, setConfirming] = useState(false)
   const change = (changed: Partial<Pick<ShownMcpServer, 'enabled' | 'toolsOff'>>) =>
     save(servers.map((one) => (one.id === id ? { ...one, ...changed } : one)))
@@ -123,7 +126,7 @@ function ServerRow({ owner, server, servers, signIn, onEdit }: RowProps) {
           <p className="font-mono text-meta text-muted wrap-anywhere">{whereOf(server)}</p>
         </div>
         <div className="flex items-center gap-x-3">
-          <Checkbox checked={server.enabled} onChange={(enabled) => void change({ enabled })}>
+          <Checkbox checked={server.enabled} disabled={busy} onChange={(enabled) => void change({ enabled })}>
             <span aria-hidden>{texts.used}</span>
             <span className="sr-only">{texts.use(name)}</span>
           </Checkbox>

@@ -61,6 +61,16 @@ const mcpApi = api.injectEndpoints({
               body: { servers },
               fallback: faults.notSaved,
             }),
+      // The next change starts from the saved list, even before the list is read again.
+      onQueryStarted: async ({ owner }, { dispatch, queryFulfilled }) => {
+        const answer = await queryFulfilled.catch(() => null)
+        if (answer === null) return
+        dispatch(
+          mcpApi.util.updateQueryData('mcpServers', owner, (list) => {
+            list.servers = answer.data.servers
+          }),
+        )
+      },
       invalidatesTags: (_answer, error, { owner }) => (error === undefined ? [tagOf(owner)] : []),
     }),
     testMcpServer: build.mutation<AnswerOf<typeof testOwnMcpServer>, ServerOfOwner>({

@@ -40,18 +40,20 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
 
 interface CheckboxProps {
   readonly checked: boolean
+  readonly disabled?: boolean
   /** The id of an element that explains the checkbox. */
   readonly describedBy?: string
   readonly onChange: (checked: boolean) => void
   readonly children: ReactNode
 }
 
-export function Checkbox({ checked, describedBy, onChange, children }: CheckboxProps) {
+export function Checkbox({ checked, disabled, describedBy, onChange, children }: CheckboxProps) {
   return (
     <label className="inline-flex min-h-11 items-center gap-2 text-ui md:min-h-8">
       <input
         type="checkbox"
         checked={checked}
+        disabled={disabled}
         aria-describedby={describedBy}
         onChange={(event) => onChange(event.target.checked)}
         className="size-4"
