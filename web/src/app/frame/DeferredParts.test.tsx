@@ -1,14 +1,16 @@
 // @vitest-environment jsdom
 import { act, cleanup, render, waitFor } from '@testing-library/react'
 import { Provider } from 'react-redux'
-import { expect, onTestFinished, test } from 'vitest'
-import { clientStore } from '../../../../tests/client/page.tsx'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { clientStore, openPart } from '../../../../tests/client/page.tsx'
 import { ada, taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
+import { aboutServerApi } from '../../api/aboutServerApi.ts'
 import { api } from '../../api/api.ts'
+import { AgentPicker } from '../../features/agents/AgentPicker.tsx'
 import { usePageTitle } from '../../features/tasks/usePageTitle.ts'
-import { badgedIcon, RunningFavicon } from './DeferredParts.tsx'
+import { badgedIcon, DeferredParts, RunningFavicon } from './DeferredParts.tsx'
 
 function Page() {
   usePageTitle('Settings')
@@ -53,4 +55,36 @@ test('how many tasks run, or wait for the person, is in the title and on the ico
 test('more than nine are said to be more', () => {
   expect(decodeURIComponent(badgedIcon(9))).toContain('>9<')
   expect(decodeURIComponent(badgedIcon(10))).toContain('>9+<')
+})
+
+test('nothing is polled while the page is hidden', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const hidden = vi.spyOn(document, 'hidden', 'get')
+  onTestFinished(() => {
+    vi.useRealTimers()
+    hidden.mockRestore()
+  })
+  const { server, store } = openPart(
+    <>
+      <DeferredParts />
+      <AgentPicker label="Agent" agent="claude" onChoose={() => undefined} />
+    </>,
+    {
+      'GET /agents': { agents: [] },
+      'GET /auth/me': { user: ada },
+      'GET /tasks': { tasks: [], next: null },
+    },
+  )
+  const polledIn = async (isHidden: boolean) => {
+    hidden.mockReturnValue(isHidden)
+    document.dispatchEvent(new Event('visibilitychange'))
+    const before = server.of('GET /agents').length
+    await act(() => vi.advanceTimersByTimeAsync(60_000))
+    return server.of('GET /agents').length - before
+  }
+  const isRead = () => aboutServerApi.endpoints.agents.select()(store.getState()).isSuccess
+  await vi.waitFor(() => expect(isRead()).toBe(true))
+  expect(await polledIn(false)).toBe(1)
+  expect(await polledIn(true)).toBe(0)
+  expect(await polledIn(false)).toBe(1)
 })

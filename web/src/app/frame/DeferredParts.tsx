@@ -1,5 +1,7 @@
 /** Parts of the frame that pages do not wait for, in a chunk of their own. */
 import { useEffect } from 'react'
+import { useDispatch } from 'react-redux'
+import { api } from '../../api/api.ts'
 import { DesktopNotifications } from '../../features/notifications/DesktopNotifications.tsx'
 import { useRunningCount, useWaitingCount } from '../../features/tasks/useRunningCount.ts'
 
@@ -8,6 +10,7 @@ export function DeferredParts() {
     <>
       <RunningFavicon />
       <DesktopNotifications />
+      <PollingPause />
     </>
   )
 }
@@ -26,6 +29,20 @@ export function RunningFavicon() {
   }, [running, waiting])
   // After sign-out, the tab has the plain icon, since nothing is running for the person.
   useEffect(() => () => document.querySelector('link[rel=icon]')?.setAttribute('href', plain), [])
+  return null
+}
+
+/** Pauses polling while the page is hidden, for reads with `skipPollingIfUnfocused`. Renders nothing. */
+function PollingPause() {
+  const dispatch = useDispatch()
+  useEffect(() => {
+    const { onFocus, onFocusLost } = api.internalActions
+    const follow = () => void dispatch(document.hidden ? onFocusLost() : onFocus())
+    // The page may have been opened in the background.
+    follow()
+    document.addEventListener('visibilitychange', follow)
+    return () => document.removeEventListener('visibilitychange', follow)
+  }, [dispatch])
   return null
 }
 
