@@ -120,6 +120,9 @@ function makeUpForJsdom({ narrow = false } = {}): void {
   // for them.
   window.getComputedStyle = (element) => ownStyle(element)
   vi.stubGlobal('ResizeObserver', NoResizing)
+  vi.stubGlobal('reportError', (error: unknown) =>
+    window.dispatchEvent(new ErrorEvent('error', { error, cancelable: true })),
+  )
 }
 
 function ownStyle(element: Element): CSSStyleDeclaration {

@@ -102,6 +102,18 @@ test('a connection that was lost is said to be, and what happened meanwhile come
   await seeTheSame(tab, await openTask(await context.newPage(), id))
 })
 
+test('a part of a page that cannot be loaded is told of, and leaves the page as it is', async () => {
+  const { page, expectFault } = await visiting(stage, { as: ada })
+  expectFault(/PickerList/)
+  await page.route('**/assets/PickerList-*.js', (route) => route.abort())
+  await page.goto('/dashboard')
+  const description = page.getByRole('textbox', { name: 'Task description' })
+  await description.fill('Half a thought')
+  await page.getByRole('combobox', { name: 'Agent:' }).click()
+  await expect(page.getByText("Couldn't load this page")).toBeVisible()
+  await expect(description).toHaveValue('Half a thought')
+})
+
 test('a server that is killed and starts again shows what there was, and how the run ended', async () => {
   const { page, context, expectFault } = await visiting(stage, { as: ada })
   expectFault(serverGone)

@@ -1,13 +1,11 @@
 /** The actions of every signed-in page, and the two overlays that list actions: the palette and the list of shortcuts. */
 import { useEffect, useState, type ComponentType } from 'react'
-import { useDispatch } from 'react-redux'
 import { useLocation, useNavigate } from 'react-router-dom'
 import { useAction } from '../../actions/ActionsContext.tsx'
 import { useLogout } from '../../features/auth/useLogout.ts'
-import { notified } from '../../features/notifications/notifications.ts'
 import { newTaskState } from '../../features/dashboard/newTaskState.ts'
-import { texts } from '../texts.ts'
 import { chooseTheme } from '../../state/theme.ts'
+import { inTime } from '../../ui/inTime.ts'
 
 type Overlay = 'palette' | 'shortcuts'
 type OverlayPart = ComponentType<{ readonly onClose: () => void }>
@@ -20,7 +18,6 @@ const loads: Readonly<Record<Overlay, () => Promise<OverlayPart>>> = {
 const preloadDelayMs = 2_000
 
 export function AppActions() {
-  const dispatch = useDispatch()
   const navigate = useNavigate()
   const { pathname } = useLocation()
   const logout = useLogout()
@@ -34,14 +31,16 @@ export function AppActions() {
     }, preloadDelayMs)
     return () => clearTimeout(timer)
   }, [])
-  const open = (overlay: Overlay) => async () => {
-    const Part = await loads[overlay]().catch(() => null)
-    if (Part === null) dispatch(notified('error', texts.chunkMissing, texts.chunkMissingWhy))
-    else setOpened({ Part, on: pathname })
+  const open = async (overlay: Overlay) => {
+    try {
+      setOpened({ Part: await inTime(loads[overlay]), on: pathname })
+    } catch (fault) {
+      reportError(fault)
+    }
   }
 
-  useAction('palette', () => void open('palette')())
-  useAction('shortcuts', () => void open('shortcuts')())
+  useAction('palette', () => void open('palette'))
+  useAction('shortcuts', () => void open('shortcuts'))
   useAction('newTask', () => void navigate('/dashboard', { state: newTaskState() }))
   useAction('goDashboard', () => void navigate('/dashboard'))
   useAction('goProjects', () => void navigate('/projects'))

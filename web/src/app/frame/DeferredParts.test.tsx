@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { act, cleanup, render, waitFor } from '@testing-library/react'
+import { act, cleanup, render, screen, waitFor } from '@testing-library/react'
 import { Provider } from 'react-redux'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { clientStore, openPart } from '../../../../tests/client/page.tsx'
@@ -9,7 +9,9 @@ import { tokenKey } from '../../api/tokenStore.ts'
 import { aboutServerApi } from '../../api/aboutServerApi.ts'
 import { api } from '../../api/api.ts'
 import { AgentPicker } from '../../features/agents/AgentPicker.tsx'
+import { Toasts } from '../../features/notifications/Toasts.tsx'
 import { usePageTitle } from '../../features/tasks/usePageTitle.ts'
+import { ChunkLoadError } from '../../ui/inTime.ts'
 import { badgedIcon, DeferredParts, RunningFavicon } from './DeferredParts.tsx'
 
 function Page() {
@@ -87,4 +89,21 @@ test('nothing is polled while the page is hidden', async () => {
   expect(await polledIn(false)).toBe(1)
   expect(await polledIn(true)).toBe(0)
   expect(await polledIn(false)).toBe(1)
+})
+
+test('parts that failed to load are told of once', async () => {
+  openPart(
+    <>
+      <DeferredParts />
+      <Toasts />
+    </>,
+    { 'GET /tasks': { tasks: [], next: null } },
+  )
+  for (let part = 0; part < 2; part += 1) {
+    const error = new ChunkLoadError('The page could not be loaded.')
+    const event = new ErrorEvent('error', { error, cancelable: true })
+    act(() => void window.dispatchEvent(event))
+    expect(event.defaultPrevented).toBe(true)
+  }
+  expect(await screen.findAllByText("Couldn't load this page")).toHaveLength(1)
 })

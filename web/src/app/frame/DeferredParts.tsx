@@ -2,8 +2,13 @@
 import { useEffect } from 'react'
 import { useDispatch } from 'react-redux'
 import { api } from '../../api/api.ts'
+import { notified, selectNotifications } from '../../features/notifications/notifications.ts'
 import { DesktopNotifications } from '../../features/notifications/DesktopNotifications.tsx'
 import { useRunningCount, useWaitingCount } from '../../features/tasks/useRunningCount.ts'
+import { useAppStore } from '../../state/hooks.ts'
+import { useWindowEvent } from '../../ui/hooks.ts'
+import { ChunkLoadError } from '../../ui/inTime.ts'
+import { texts } from '../texts.ts'
 
 export function DeferredParts() {
   return (
@@ -11,6 +16,7 @@ export function DeferredParts() {
       <RunningFavicon />
       <DesktopNotifications />
       <PollingPause />
+      <MissingParts />
     </>
   )
 }
@@ -43,6 +49,20 @@ function PollingPause() {
     document.addEventListener('visibilitychange', follow)
     return () => document.removeEventListener('visibilitychange', follow)
   }, [dispatch])
+  return null
+}
+
+/** Tells the person that a part of the page failed to load. Renders nothing. */
+function MissingParts() {
+  const { dispatch, getState } = useAppStore()
+  useWindowEvent('error', (event) => {
+    if (!(event.error instanceof ChunkLoadError)) return
+    // The browser would report the error in its console, as one that nobody handled.
+    event.preventDefault()
+    // Offline, several parts may fail at once.
+    const isTold = selectNotifications(getState()).some(({ title }) => title === texts.chunkMissing)
+    if (!isTold) dispatch(notified('error', texts.chunkMissing, texts.chunkMissingWhy))
+  })
   return null
 }
 

@@ -2,8 +2,9 @@
 import { act, cleanup, render, screen } from '@testing-library/react'
 import { Suspense, type ComponentType } from 'react'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ChunkLoadError, inTime } from '../../ui/inTime.ts'
 import { ErrorBoundary } from '../ErrorBoundary.tsx'
-import { ChunkLoadError, inTime, isMissingChunk, lazyPage, reloadOnMissingChunk } from './lazyPage.ts'
+import { isMissingChunk, lazyPage, reloadOnMissingChunk } from './lazyPage.ts'
 
 afterEach(() => {
   cleanup()

@@ -1,14 +1,7 @@
 /** Pages that are loaded as separate chunks. If a chunk fails to load, the person sees an error instead of waiting forever. */
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
 import { tryOr } from '../../state/tryOr.ts'
-
-/** The time limit for loading a chunk, in milliseconds (contract, section 9). */
-const chunkTimeoutMs = 120_000
-
-/** A chunk failed to load, or took too long. */
-export class ChunkLoadError extends Error {
-  override readonly name = 'ChunkLoadError'
-}
+import { ChunkLoadError, inTime } from '../../ui/inTime.ts'
 
 export interface LazyPage {
   (): ReactNode
@@ -20,7 +13,7 @@ export interface LazyPage {
 export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
   let loaded: ComponentType | undefined
   const loadOnce = async () => {
-    loaded ??= await inTime(load, chunkTimeoutMs)
+    loaded ??= await inTime(load)
     return loaded
   }
   const Waiting = lazy(async () => ({ default: await loadOnce() }))
@@ -31,23 +24,6 @@ export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
     return createElement(rendered)
   }
   return Object.assign(Page, { load: loadOnce })
-}
-
-/** The result of `load`. @throws ChunkLoadError when it fails or takes longer than `limitMs`. */
-export async function inTime<Loaded>(load: () => Promise<Loaded>, limitMs: number): Promise<Loaded> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ChunkLoadError('The page took too long to load.')), limitMs)
-  })
-  try {
-    return await Promise.race([load(), timeout])
-  } catch (cause) {
-    throw cause instanceof ChunkLoadError
-      ? cause
-      : new ChunkLoadError('The page could not be loaded.', { cause })
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 const browsersOwn = /dynamically imported module|importing a module script failed|unable to preload/i

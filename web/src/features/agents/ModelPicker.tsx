@@ -6,7 +6,7 @@ import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
-import { optionalPart } from '../../ui/optionalPart.ts'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { effortLevelsOf, modelIn, offered, useModels } from './reportedModels.ts'
 import { texts } from './texts.ts'
 

@@ -4,7 +4,7 @@
  */
 import { Suspense, useId, useRef, useState, type KeyboardEvent, type SyntheticEvent } from 'react'
 import type { AgentName } from '#domain/agents.ts'
-import { optionalPart } from '../../ui/optionalPart.ts'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import type { WritingPlace } from './abilitiesApi.ts'
 import type { SuggestionKeys } from './SuggestionList.tsx'
 import { typingAt } from './typingAt.ts'

@@ -3,6 +3,7 @@ import { lazy, Suspense } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate } from 'react-router-dom'
 import { selectSignedIn } from '../../api/session.ts'
+import { inTime } from '../../ui/inTime.ts'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { useMeQuery } from './authApi.ts'
 import { texts } from './texts.ts'
@@ -10,9 +11,9 @@ import { keepToken, type TokenStorage } from '../../api/tokenStore.ts'
 import { takeNonce, type NonceStorage } from './signInNonce.ts'
 
 /** The page that asks to confirm the account is rarely needed, so it is a chunk of its own. */
-const ConfirmAccount = lazy(async () => ({
-  default: (await import('./ConfirmAccount.tsx')).ConfirmAccount,
-}))
+const ConfirmAccount = lazy(() =>
+  inTime(async () => ({ default: (await import('./ConfirmAccount.tsx')).ConfirmAccount })),
+)
 
 export function AuthCallback({ outcome }: { readonly outcome: CallbackOutcome | null }) {
   const signedIn = useSelector(selectSignedIn)

@@ -1,15 +1,16 @@
-/** The confirmation of a deletion, in a chunk that is loaded when it first opens. */
-import { lazy, Suspense, useState } from 'react'
+/** The confirmation of a deletion, in a chunk that is loaded when it is opened. */
+import { Suspense } from 'react'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import type { DeleteDialogProps } from './DeleteDialog.tsx'
 
-const DeleteDialog = lazy(async () => ({ default: (await import('./DeleteDialog.tsx')).DeleteDialog }))
+const DeleteDialog = optionalPart(async () => (await import('./DeleteDialog.tsx')).DeleteDialog)
 
 export function DeleteQuestion(props: DeleteDialogProps) {
-  const [wasOpened, setOpened] = useState(props.open)
-  if (props.open && !wasOpened) setOpened(true)
-  return wasOpened ? (
-    <Suspense fallback={null}>
-      <DeleteDialog {...props} />
-    </Suspense>
-  ) : null
+  return (
+    props.open && (
+      <Suspense fallback={null}>
+        <DeleteDialog {...props} onMissing={props.onClose} />
+      </Suspense>
+    )
+  )
 }

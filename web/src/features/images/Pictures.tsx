@@ -1,11 +1,12 @@
 /** Thumbnails of a task's pictures: a single one, some side by side, or a grid. Pressing one opens all of them full-screen. */
 import { ImageOff } from 'lucide-react'
-import { lazy, Suspense, useRef, useState, type MouseEvent } from 'react'
+import { Suspense, useRef, useState, type MouseEvent } from 'react'
 import { classes } from '../../ui/classes.ts'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { type Addressed, type Picture, usePictureAddresses } from './usePictureAddresses.ts'
 import { texts } from './texts.ts'
 
-const Lightbox = lazy(async () => ({ default: (await import('./Lightbox.tsx')).Lightbox }))
+const Lightbox = optionalPart(async () => (await import('./Lightbox.tsx')).Lightbox)
 
 interface PicturesProps {
   readonly taskId: string
@@ -36,6 +37,10 @@ export function Pictures({ taskId, pictures, layout, most, className }: Pictures
     opener.current = event.currentTarget
     setOpened(index)
   }
+  const close = () => {
+    setOpened(null)
+    opener.current?.focus()
+  }
   return (
     <>
       <ul className={classes(list, className)}>
@@ -63,14 +68,7 @@ export function Pictures({ taskId, pictures, layout, most, className }: Pictures
       </ul>
       {opened !== null && (
         <Suspense fallback={null}>
-          <Lightbox
-            pictures={addressed}
-            first={opened}
-            onClose={() => {
-              setOpened(null)
-              opener.current?.focus()
-            }}
-          />
+          <Lightbox pictures={addressed} first={opened} onClose={close} onMissing={close} />
         </Suspense>
       )}
     </>

@@ -1,11 +1,12 @@
 /** The person's name and email address, the theme, and the other settings of the person. */
-import { type FormEvent, lazy, Suspense, useState } from 'react'
+import { type FormEvent, Suspense, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
 import { messageFor } from '../../api/fault.ts'
 import { chooseTheme, themes, useChosenTheme } from '../../state/theme.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { notifiedOutcome } from '../notifications/notifications.ts'
@@ -14,7 +15,7 @@ import { useUpdateProfileMutation } from './settingsApi.ts'
 import { adminTexts, texts } from './texts.ts'
 import { useMeQuery } from '../auth/authApi.ts'
 
-const ProfileParts = lazy(async () => ({ default: (await import('./ProfileParts.tsx')).ProfileParts }))
+const ProfileParts = optionalPart(async () => (await import('./ProfileParts.tsx')).ProfileParts)
 
 export function ProfileTab({ user }: { readonly user: User }) {
   return (

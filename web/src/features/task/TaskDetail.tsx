@@ -5,7 +5,8 @@ import { useLocation, useParams } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
 import { isUnknownId } from '../../api/isUnknownId.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
-import { optionalPart } from '../../ui/optionalPart.ts'
+import { inTime } from '../../ui/inTime.ts'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { PageSpinner, Skeleton, Spinner } from '../../ui/status/Loading.tsx'
@@ -20,7 +21,9 @@ import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHist
 import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
 
 const TaskBanners = optionalPart(async () => (await import('./TaskBanners.tsx')).TaskBanners)
-const ComparePage = lazy(async () => ({ default: (await import('./compare/ComparePage.tsx')).ComparePage }))
+const ComparePage = lazy(() =>
+  inTime(async () => ({ default: (await import('./compare/ComparePage.tsx')).ComparePage })),
+)
 
 export function TaskDetail() {
   const { taskId = '' } = useParams()

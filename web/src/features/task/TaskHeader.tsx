@@ -1,6 +1,6 @@
 /** The header of the task page: what the task is and works on, its status, and the actions on the whole task. */
 import { ArrowLeft, Columns2, Copy, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Link, useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -9,6 +9,7 @@ import { selectLive, selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/form/Button.tsx'
 import { CountdownButton } from '../../ui/form/CountdownButton.tsx'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { elapsed } from '../../ui/text/times.ts'
 import { LineCounts } from '../../ui/status/LineCounts.tsx'
 import { Menu, type MenuItem } from '../../ui/overlay/Menu.tsx'
@@ -27,9 +28,9 @@ import { texts } from './texts.ts'
 import { useCopy } from './useCopy.ts'
 import { useTaskActions } from './useTaskActions.ts'
 
-const PullRequestDialog = lazy(async () => ({
-  default: (await import('./PullRequestDialog.tsx')).PullRequestDialog,
-}))
+const PullRequestDialog = optionalPart(
+  async () => (await import('./PullRequestDialog.tsx')).PullRequestDialog,
+)
 
 export function TaskHeader({ task }: { readonly task: Task }) {
   const copy = useCopy()
@@ -107,6 +108,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
             task={task}
             open={isPullRequestOpen}
             onClose={() => setPullRequestOpen(false)}
+            onMissing={() => setPullRequestOpen(null)}
             onConfirm={actions.openPullRequest}
             refused={actions.refused}
           />

@@ -1,5 +1,5 @@
 /** The panels of a task: the chat beside tabs for terminal, changes, files, shell and history. On a narrow screen, the chat is a tab too. */
-import { lazy, Suspense, useState, type ReactNode } from 'react'
+import { Suspense, useState, type ReactNode } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { usePersisted } from '../../state/usePersisted.ts'
@@ -11,6 +11,7 @@ import { SplitView } from '../../ui/layout/SplitView.tsx'
 import { tabPanelProps, Tabs, type Tab } from '../../ui/layout/Tabs.tsx'
 import { Spinner } from '../../ui/status/Loading.tsx'
 import { useMedia } from '../../ui/hooks.ts'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { isRunning } from '../tasks/taskStatus.ts'
 import { ChatPanel } from './chat/ChatPanel.tsx'
 import { TerminalPictures } from './terminal/TerminalPictures.tsx'
@@ -20,9 +21,9 @@ import { texts } from './texts.ts'
 import type { TaskHistory } from './useTaskHistory.ts'
 import type { OpenTaskSync } from './useTaskSync.ts'
 
-const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
-const FilesPanel = lazy(async () => ({ default: (await import('./files/FilesPanel.tsx')).FilesPanel }))
-const ShellPanel = lazy(async () => ({ default: (await import('./shell/ShellPanel.tsx')).ShellPanel }))
+const CodeChanges = optionalPart(async () => (await import('./changes/CodeChanges.tsx')).CodeChanges)
+const FilesPanel = optionalPart(async () => (await import('./files/FilesPanel.tsx')).FilesPanel)
+const ShellPanel = optionalPart(async () => (await import('./shell/ShellPanel.tsx')).ShellPanel)
 
 type WorkPanel = 'terminal' | 'changes' | 'files' | 'shell' | 'history'
 type Panel = 'chat' | WorkPanel
@@ -152,15 +153,27 @@ function WorkPanels({ task, open, history, panel, tools, onShow }: WorkPanelsPro
         />
       </TabPanel>
       <TabPanel name="changes" visible={panel === 'changes'}>
-        <CodeChanges task={task} reload={open.reload} visible={panel === 'changes'} tools={tools} />
+        <Loaded>
+          {(props) => (
+            <CodeChanges
+              {...props}
+              task={task}
+              reload={open.reload}
+              visible={panel === 'changes'}
+              tools={tools}
+            />
+          )}
+        </Loaded>
       </TabPanel>
       {/* The key unmounts a replayed shell, so that leaving the replay on another panel opens no shell. */}
       <TabPanel key={isReplayed ? 'replayed' : 'live'} name="shell" visible={panel === 'shell'}>
-        <ShellPanel task={task} open={open} />
+        <Loaded>{(props) => <ShellPanel {...props} task={task} open={open} />}</Loaded>
       </TabPanel>
       {!isReplayed && (
         <TabPanel name="files" visible={panel === 'files'}>
-          <FilesPanel task={task} visible={panel === 'files'} tools={tools} />
+          <Loaded>
+            {(props) => <FilesPanel {...props} task={task} visible={panel === 'files'} tools={tools} />}
+          </Loaded>
         </TabPanel>
       )}
       <TabPanel name="history" visible={panel === 'history'}>
@@ -176,12 +189,7 @@ function History({
   tools,
   onShow,
 }: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly visible: boolean }) {
-  if (isMissing)
-    return (
-      <Empty title={texts.panels.notLoaded} action={<Button onClick={load}>{texts.tryAgain}</Button>}>
-        {texts.panels.notLoadedWhy}
-      </Empty>
-    )
+  if (isMissing) return <NotLoaded onRetry={load} />
   if (open === null)
     return (
       <p role="status" className="flex items-center gap-2 p-4 text-muted">
@@ -190,6 +198,26 @@ function History({
       </p>
     )
   return <open.parts.Panel session={open.session} visible={visible} tools={tools} onShowIn={onShow} />
+}
+
+interface LoadedProps {
+  /** Renders the panel, which gets the props. */
+  readonly children: (props: { readonly onMissing: () => void }) => ReactNode
+}
+
+/** A panel whose chunk is loaded when it is first shown, and again on demand if that fails. */
+function Loaded({ children }: LoadedProps) {
+  const [isMissing, setMissing] = useState(false)
+  if (isMissing) return <NotLoaded onRetry={() => setMissing(false)} />
+  return children({ onMissing: () => setMissing(true) })
+}
+
+function NotLoaded({ onRetry }: { readonly onRetry: () => void }) {
+  return (
+    <Empty title={texts.panels.notLoaded} action={<Button onClick={onRetry}>{texts.tryAgain}</Button>}>
+      {texts.panels.notLoadedWhy}
+    </Empty>
+  )
 }
 
 /** Mounts a panel when it is first shown and keeps it mounted, so that its scroll position and input survive. */

@@ -79,7 +79,7 @@ export const texts = {
     shell: 'Shell',
     history: 'History',
     loadingHistory: 'Reading the history',
-    notLoaded: 'The history could not be loaded',
+    notLoaded: 'This panel could not be loaded',
     notLoadedWhy: 'Check your connection and try again.',
     divider: 'Chat width',
   },

@@ -4,7 +4,7 @@ import { Suspense } from 'react'
 import { shortcutOf } from '../../actions/Keys.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { useNow } from '../../ui/hooks.ts'
-import { optionalPart } from '../../ui/optionalPart.ts'
+import { optionalPart } from '../../ui/optionalPart.tsx'
 import { texts } from './texts.ts'
 import type { VoiceControl } from './useVoice.ts'
 

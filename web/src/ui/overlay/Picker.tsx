@@ -3,8 +3,9 @@
  * or the focus reaches the button.
  */
 import { ChevronDown } from 'lucide-react'
-import { lazy, Suspense, useId, useState, type ReactNode } from 'react'
+import { Suspense, useId, useState, type ReactNode } from 'react'
 import { classes } from '../classes.ts'
+import { optionalPart } from '../optionalPart.tsx'
 import { MiddleCut } from '../text/MiddleCut.tsx'
 import type { PickerListProps } from './pickerOptions.ts'
 
@@ -20,7 +21,7 @@ interface PickerProps extends PickerListProps {
 }
 
 const loadList = () => import('./PickerList.tsx')
-const PickerList = lazy(async () => ({ default: (await loadList()).PickerList }))
+const PickerList = optionalPart(async () => (await loadList()).PickerList)
 
 export function Picker({
   icon,
@@ -32,6 +33,7 @@ export function Picker({
 }: PickerProps) {
   // The button while its list is open.
   const [anchor, setAnchor] = useState<HTMLButtonElement | null>(null)
+  const close = () => setAnchor(null)
   const listId = useId()
   const chosen = list.options.find((option) => option.value === list.chosen)
   // A fault of the preload is ignored: the list is loaded again when it opens, and then a fault is reported.
@@ -70,7 +72,7 @@ export function Picker({
       </button>
       {anchor !== null && (
         <Suspense fallback={null}>
-          <PickerList {...list} id={listId} anchor={anchor} onClose={() => setAnchor(null)} />
+          <PickerList {...list} id={listId} anchor={anchor} onClose={close} onMissing={close} />
         </Suspense>
       )}
     </>

@@ -1,10 +1,11 @@
 /** The settings of a project, for all its tasks: setup, variables, secrets, network and more. */
-import { lazy, Suspense, type ComponentProps } from 'react'
+import { Suspense, type ComponentProps } from 'react'
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { isUnknownId } from '../../../api/isUnknownId.ts'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { ButtonLink } from '../../../ui/form/Button.tsx'
+import { optionalPart } from '../../../ui/optionalPart.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Page } from '../../../ui/layout/Page.tsx'
 import { RetryNote } from '../../../ui/layout/RetryNote.tsx'
@@ -21,15 +22,13 @@ import { SecretsPart } from './SecretsPart.tsx'
 import { SetupPart, VariablesPart } from './SetupParts.tsx'
 import { texts } from './texts.ts'
 
-const ModelsPart = lazy(async () => ({ default: (await import('./ModelsPart.tsx')).ModelsPart }))
+const ModelsPart = optionalPart(async () => (await import('./ModelsPart.tsx')).ModelsPart)
 
-const ServicesPart = lazy(async () => ({ default: (await import('./ServicesPart.tsx')).ServicesPart }))
+const ServicesPart = optionalPart(async () => (await import('./ServicesPart.tsx')).ServicesPart)
 
-const DetectedPart = lazy(async () => ({ default: (await import('./DetectedPart.tsx')).DetectedPart }))
+const DetectedPart = optionalPart(async () => (await import('./DetectedPart.tsx')).DetectedPart)
 
-const McpServersPart = lazy(async () => ({
-  default: (await import('../../mcp/McpServersPart.tsx')).McpServersPart,
-}))
+const McpServersPart = optionalPart(async () => (await import('../../mcp/McpServersPart.tsx')).McpServersPart)
 
 export function ProjectSettings() {
   const { projectId = '' } = useParams()

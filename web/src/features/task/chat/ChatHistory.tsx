@@ -1,11 +1,12 @@
 /** The messages and tool calls, from the oldest rendered one to the latest. The list stays scrolled to its end unless somebody scrolls back. */
 import { ArrowUp } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { CountdownButton } from '../../../ui/form/CountdownButton.tsx'
+import { optionalPart } from '../../../ui/optionalPart.tsx'
 import { Linked } from '../../../ui/text/Linked.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
@@ -28,12 +29,8 @@ import { chatWidth } from './chatWidth.ts'
 import { texts } from './texts.ts'
 import { useEarlier, useUnread } from './historyScroll.ts'
 
-const Reconnect = lazy(async () => ({
-  default: (await import('../../github/Reconnect.tsx')).Reconnect,
-}))
-const FeedbackCards = lazy(async () => ({
-  default: (await import('../feedback/FeedbackCards.tsx')).FeedbackCards,
-}))
+const Reconnect = optionalPart(async () => (await import('../../github/Reconnect.tsx')).Reconnect)
+const FeedbackCards = optionalPart(async () => (await import('../feedback/FeedbackCards.tsx')).FeedbackCards)
 
 interface ChatHistoryProps {
   readonly task: Task

@@ -1,16 +1,17 @@
 /** Actions on a finished turn: creating a task from it, and undoing it. Used in the chat, the palette and the replay bar. */
 import { GitFork, Undo2 } from 'lucide-react'
-import { type ComponentProps, lazy, Suspense, useState } from 'react'
+import { type ComponentProps, Suspense, useState } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
+import { optionalPart } from '../../../ui/optionalPart.tsx'
 import type { MenuItem } from '../../../ui/overlay/Menu.tsx'
 import { useReplayed } from '../replayContext.ts'
 import { selectOpenTask, taskLoaded } from '../taskSlice.ts'
 import { texts } from './headerTexts.ts'
 
-const TurnDialogs = lazy(async () => ({ default: (await import('./TurnDialogs.tsx')).TurnDialogs }))
+const TurnDialogs = optionalPart(async () => (await import('./TurnDialogs.tsx')).TurnDialogs)
 
 export interface FinishedTurn {
   readonly executionId: string
@@ -62,7 +63,12 @@ function OfOpenTask(props: Omit<ComponentProps<typeof TurnDialogs>, 'task' | 'on
   if (task === null) return null
   return (
     <Suspense fallback={null}>
-      <TurnDialogs {...props} task={task} onUndone={(after) => dispatch(taskLoaded(after))} />
+      <TurnDialogs
+        {...props}
+        task={task}
+        onMissing={props.onClose}
+        onUndone={(after) => dispatch(taskLoaded(after))}
+      />
     </Suspense>
   )
 }

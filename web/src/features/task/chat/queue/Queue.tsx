@@ -1,12 +1,13 @@
 /** The queued messages, above the composer. A person can reorder them, edit them in place, send them to the running turn, or withdraw them. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { lazy, Suspense, useEffect, useState, type PointerEvent } from 'react'
+import { Suspense, useEffect, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { canDo } from '#domain/agents/capabilities.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { useMedia } from '../../../../ui/hooks.ts'
+import { optionalPart } from '../../../../ui/optionalPart.tsx'
 import { selectOpenTask } from '../../taskSlice.ts'
 import { useTaskActions } from '../../useTaskActions.ts'
 import { heldWithdrawals } from './heldWithdrawals.ts'
@@ -16,7 +17,7 @@ import { texts } from '../texts.ts'
 import { useQueue, type QueueActions } from './useQueue.ts'
 import { WithdrawnMessage, type Withdrawn } from './WithdrawnMessage.tsx'
 
-const QueueEditor = lazy(async () => ({ default: (await import('./QueueEditor.tsx')).QueueEditor }))
+const QueueEditor = optionalPart(async () => (await import('./QueueEditor.tsx')).QueueEditor)
 
 interface QueueProps {
   readonly task: Task
@@ -75,6 +76,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
         gone={isGone}
         onSave={editing.save}
         onCancel={editing.end}
+        onMissing={editing.end}
       />
     </Suspense>
   )
