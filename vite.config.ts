@@ -91,9 +91,9 @@ function compileAhead(chunks: RegExp): Plugin {
 }
 
 const domain = join(import.meta.dirname, 'domain/')
-/** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads, fields, tiles and boxes to tick, the palette, desktop notifications, the App at GitHub and what is for administrators are no part of most. */
+/** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads, fields, tiles and boxes to tick, strips of figures, the palette, desktop notifications, the App at GitHub and what is for administrators are no part of most. */
 const own =
-  /web\/src\/(?!main\.tsx|api\/useDownload|ui\/form\/(?:Choice|Field)|features\/(?:palette|github(?!\/lostA)|admin|downloads)\/|features\/(?:projects\/(?!projectsApi)|notifications\/useDesktop))|node_modules\/lucide-react\/(?!.*\/download\.)|domain\/agents\/capab/
+  /web\/src\/(?!main\.tsx|api\/useDownload|ui\/(?:form\/(?:Choice|Field)|layout\/Stats)|features\/(?:palette|github(?!\/lostA)|admin|downloads)\/|features\/(?:projects\/(?!projectsApi)|notifications\/useDesktop))|node_modules\/lucide-react\/(?!.*\/download\.)|domain\/agents\/capab/
 /** Loaded when it is first opened, or after a page, from two pages. */
 const alone =
   /features\/(mcp\/|task\/(PullRequestDialog|questions\/|provenance\/)|agents\/([mM]odel?[PT]|[kK]ey[ST]))|ui\/text\/HiddenMarks|domain\/(task\/questionOptions|kernel\/hiddenCharacters)/
