@@ -164,9 +164,13 @@ export async function taskAfter(services: Executing, taskId: string, head: Head)
 }
 
 /** Executes a command on a task and answers with the changed task. */
-export const changeTask = async (...change: Parameters<typeof executeOnTask>) => {
-  const [services, taskId] = change
-  return answerTask(services, taskId, await executeOnTask(...change))
+export async function changeTask(
+  services: CommandServices,
+  taskId: string,
+  asker: Asker,
+  command: TaskCommand,
+) {
+  return answerTask(services, taskId, await executeOnTask(services, taskId, asker, command))
 }
 
 /** The answer of writes on a task: the task as it is now, and the position of the write in the log. */
