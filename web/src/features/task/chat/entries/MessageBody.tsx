@@ -65,7 +65,8 @@ function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   const [chosen, setOpen] = useState<boolean | null>(null)
   const words = use(SearchContext)
   // In code points, as the cut counts them; a text of twice as many code units is long in any case.
-  const long = [...text.slice(0, 2 * collapsedLength + 1)].length > collapsedLength
+  const start = text.slice(0, 2 * collapsedLength + 1)
+  const long = [...start].length > collapsedLength
   // A search match must be visible, wherever in the message it is.
   const isMatch = words !== '' && text.toLowerCase().includes(words.toLowerCase())
   const open = chosen ?? (expanded || isMatch)
