@@ -13,8 +13,11 @@ export function commandLimits({ longestMs }: Pick<RunLimits, 'longestMs'>): Sand
   return { ...ofSandbox, wallMs: longestMs }
 }
 
-/** The limits of an agent's sandbox, which may serve many turns; each turn has its own time limit. */
-export const agentLimits: SandboxLimits = { ...ofSandbox, wallMs: 24 * 60 * 60_000 }
+/**
+ * The limits of an agent's sandbox, which may serve many turns. Each turn, and each wait for a person, has its own time limit, so that of the sandbox
+ * is the longest that a timer can have.
+ */
+export const agentLimits: SandboxLimits = { ...ofSandbox, wallMs: 2_147_483_647 }
 
 /** A time in words: `2 hours`, `15 minutes`, `3 seconds`. */
 export function timeInWords(ms: number): string {

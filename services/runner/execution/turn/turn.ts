@@ -380,9 +380,12 @@ const keptTail = 16_000
 /** When an agent has died, a person sees this many characters from the end of its stderr. */
 const shownTail = 1_000
 
-function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {
+/** Why a turn failed whose agent has ended: by a limit of its sandbox, by a fault that the agent reported, or for an unknown reason. */
+export function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {
   if (exit.reason === 'memory_limit')
     return failed('memory_limit', 'The agent used more memory than a run is allowed.')
+  if (exit.reason === 'time_limit')
+    return failed('time_limit', 'The agent was stopped because it had run for 24 days.')
   if (error) return failed(error.code, error.message)
   return failed(
     'agent_died',
