@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { callWithinMs } from '../../mcp/gateway.ts'
 import { claude } from './claude.ts'
 
 const request = {
@@ -66,6 +67,19 @@ test('the token is in the environment and not among the arguments', () => {
   const { argv, env } = claude.launch(request)
   expect(argv.join(' ')).not.toContain('run-token')
   expect(env).toMatchObject({ ANTHROPIC_API_KEY: 'run-token', ANTHROPIC_UNIX_SOCKET: '/run/model.sock' })
+})
+
+test('a remote MCP server may be silent for as long as the gateway waits for it', () => {
+  const server = {
+    name: 'tiny',
+    kind: 'http',
+    url: 'http://127.0.0.1:1/mcp/tiny',
+    bearer: 'b',
+    toolsOff: [],
+  } as const
+  const { argv } = claude.launch({ ...request, mcpServers: [server] })
+  const { mcpServers } = JSON.parse(argv[argv.indexOf('--mcp-config') + 1] ?? '')
+  expect(mcpServers.tiny.timeout).toBeGreaterThan(callWithinMs)
 })
 
 test('a real key is not handed to it', () => {

@@ -163,7 +163,13 @@ function mcpConfig(servers: readonly McpServerForAgent[]): string {
     if (server.kind === 'http')
       return [
         server.name,
-        { type: 'http', url: server.url, headers: { Authorization: `Bearer \${${tokenVariable}}` } },
+        {
+          type: 'http',
+          url: server.url,
+          headers: { Authorization: `Bearer \${${tokenVariable}}` },
+          // Without a limit of its own, claude gives up a remote server that is silent for 5 minutes, whatever MCP_TOOL_TIMEOUT is.
+          timeout: mcpCallTimeoutMs,
+        },
       ] as const
     const { command, args, env } = server
     const named = Object.fromEntries(Object.keys(env).map((name) => [name, `\${${name}}`]))
