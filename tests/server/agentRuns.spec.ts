@@ -265,6 +265,16 @@ describe.each(own)('%s', (agent) => {
   })
 })
 
+test('claude, whose session is lost, is told the conversation', async () => {
+  const task = await run('claude', 'Remember the plum')
+  const home = join(scene.product.dataDir, 'runner', 'tasks', task.id, 'home')
+  await rm(join(home, '.claude/projects'), { recursive: true })
+  await scene.ada.ask(sendMessage, { ...of(task), body: { message: 'What did I say?' } })
+  const turnTwo = (now: Task) => hasEnded(now) && now.execution?.turn === 2
+  expect(await scene.ada.taskOnce(task.id, turnTwo)).toMatchObject({ status: 'completed' })
+  expect(await heardOf('claude', task)).toMatchObject({ earlier: true })
+})
+
 const digest = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
 /** Whether the agent knew, in its last turn, what was said before, and the hash of the image that it was given. */

@@ -167,12 +167,15 @@ async function runMessage(
     return runShellCommand(deps, { run, workspace, messageId, command: message.message, sandboxEnv })
   }
   const late = await lateAnswers(deps, task)
-  const before = session === null ? await conversationBefore(deps, task, message) : ''
+  const words = [late.words, message.message].filter((text) => text !== '').join('\n\n')
+  const messageWithConversation = async () =>
+    withTranscript(words, await conversationBefore(deps, task, message))
   return runTurn(deps, {
     ...request,
     agent,
     session,
-    message: withTranscript([late.words, message.message].filter((text) => text !== '').join('\n\n'), before),
+    message: session === null ? await messageWithConversation() : words,
+    messageWithConversation,
     lateAnswers: late.questionIds,
     mode: modeOf(agent, task),
     allowedRules: await allowedRules(deps, task),

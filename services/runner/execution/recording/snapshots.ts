@@ -58,8 +58,8 @@ export interface Snapshots {
   /** Restores the last snapshot, files and session, into a new workspace. */
   restore(task: Saved, workspace: Workspace): Promise<RestoredWork>
   /**
-   * Replaces the agent's sessions with the session in the snapshot. Returns `false` when the snapshot has none, or when it cannot be read or
-   * unpacked.
+   * Replaces the agent's sessions with the session in the snapshot. Returns `false` when the snapshot has none that could be resumed, or when it
+   * cannot be read or unpacked.
    */
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
   /** Ensures that the private git directory has a snapshot's commit. Returns a sentence if that is impossible, and otherwise `null`. */
@@ -97,8 +97,10 @@ export function openSnapshots(deps: Deps): Snapshots {
     },
     async restoreSession({ taskId, saved, origin }, { homeDir, owner }) {
       const session = saved?.session ?? null
-      const archive = session && (await bytesOf(taskId, session.blob))
-      if (!session || !archive) return false
+      // Without an id, the archive holds what is left of an agent that was not the task's last one.
+      if (session?.sessionId == null) return false
+      const archive = await bytesOf(taskId, session.blob)
+      if (!archive) return false
       const folders = agents[session.agent]?.sessionFolders ?? []
       await removeFolders(homeDir, folders, path)
       // Without a sandbox, the name of a session's folder contains the workspace's path, and so a task's id. In a snapshot from `origin`, it is the
@@ -167,14 +169,14 @@ async function fetchSnapshot(
   return null
 }
 
-/** The agent's session as a blob: the previous blob if the session has not changed, `null` if there is no session. */
+/** The agent's session as a blob: the previous blob if the session has not changed, `null` if there is no session or not the whole of it. */
 async function savedSession(
   { blobs }: Deps,
   { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: Snapshot | null },
 ): Promise<{ readonly agent: AgentName; readonly blob: NonNullable<Snapshot['session']>['blob'] } | null> {
   const folders = agents[agent]?.sessionFolders ?? []
   const packed = await packFolders(workspace.homeDir, folders)
-  if (packed.files === 0) return null
+  if (packed.files === 0 || packed.isCut) return null
   const scope = scopeOf(workspace.taskId)
   const before = saved?.session?.agent === agent ? saved.session : null
   const kept = before && (await unlessDamaged(blobs.get(scope, before.blob)))

@@ -37,6 +37,8 @@ import { turnMessages } from './turnMessages.ts'
 export interface TurnRequest extends EquippedRequest {
   readonly run: Run
   readonly message: string
+  /** Returns the message with the conversation before it, for an agent that has lost its session. */
+  readonly messageWithConversation: () => Promise<string>
   readonly images: readonly AgentImage[]
   /** The questions whose answers are at the beginning of the message. */
   readonly lateAnswers: readonly string[]
@@ -103,15 +105,15 @@ async function tryTurn(
     const outcome = await turnOn(deps, request, { setup, fingerprint, budget, process: warm, isWarm: true })
     if (outcome !== 'not_taken') return outcome
   }
-  const start = async (session: string | null) => {
+  const start = async (session: string | null, asked = request) => {
     const files = [...home, ...imageFiles(setup.agent, request.images)]
     const process = await startAgent(openedFor(deps, request, setup, session), setup, files, workspace)
-    return turnOn(deps, request, { setup, fingerprint, budget, process, isWarm: false })
+    return turnOn(deps, asked, { setup, fingerprint, budget, process, isWarm: false })
   }
   const first = await start(request.session)
   if (first !== 'not_taken') return first
-  // A session that was never stored cannot be resumed: the agent starts a new one and gets the message again.
-  const second = await start(null)
+  // A session that was never stored cannot be resumed: the agent starts a new one, and gets the conversation with the message.
+  const second = await start(null, { ...request, message: await request.messageWithConversation() })
   return second === 'not_taken' ? failed('unknown_session', 'The agent could not start a session.') : second
 }
 

@@ -44,7 +44,7 @@ describe("folders of an agent's home", () => {
     await writeIn(home, '.claude/projects/empty', '')
     await writeIn(home, '.bashrc', 'echo no\n')
     const packed = await packFolders(home, [...folders, '.not/there'])
-    expect(packed).toMatchObject({ files: 3, leftOut: [] })
+    expect(packed).toMatchObject({ files: 3, isCut: false, leftOut: [] })
     expect(await unpackFolders(other, folders, packed.archive)).toBe('unpacked')
     expect(await listing(join(other, '.claude/projects'))).toEqual(
       await listing(join(home, '.claude/projects')),
@@ -97,7 +97,7 @@ describe("folders of an agent's home", () => {
     const inside = join(home, '.claude/projects')
     for (let n = 1_000; n < 2_001; n += 1) await symlink('nowhere', join(inside, `+${n}`))
     const packed = await packFolders(home, folders)
-    expect(packed.files).toBe(1)
+    expect(packed).toMatchObject({ files: 1, isCut: false })
     expect(packed.leftOut).toHaveLength(1_000)
     expect(gunzipSync(packed.archive).includes(session)).toBe(true)
   })
@@ -114,9 +114,13 @@ describe("folders of an agent's home", () => {
   test('go no further than the limits, and say what is left out', async () => {
     for (const n of [1, 2, 3]) await writeIn(home, `.claude/projects/${n}`, 'x'.repeat(1_000))
     const few = await packFolders(home, folders, { ...defaultArchiveLimits, files: 2 })
-    expect(few).toMatchObject({ files: 2, leftOut: ['.claude/projects/2', '.claude/projects/3'] })
+    expect(few).toMatchObject({
+      files: 2,
+      isCut: true,
+      leftOut: ['.claude/projects/2', '.claude/projects/3'],
+    })
     const small = await packFolders(home, folders, { ...defaultArchiveLimits, bytes: 1_500 })
-    expect(small.leftOut).toEqual(['.claude/projects/2', '.claude/projects/3'])
+    expect(small).toMatchObject({ isCut: true, leftOut: ['.claude/projects/2', '.claude/projects/3'] })
     const bomb = gzipSync(Buffer.alloc(3_000_000))
     expect(await unpackFolders(other, folders, bomb, undefined, { limits: { files: 1, bytes: 1_000 } })).toBe(
       'unreadable',

@@ -27,6 +27,8 @@ export const defaultArchiveLimits: PackingLimits = { files: 5_000, bytes: 32 * 1
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
+  /** Whether a plain file is or may be missing, because it is beyond the limits, has several names, or cannot be read. */
+  readonly isCut: boolean
   /** The first 1,000 paths that were looked at and left out: links, pipes, files with several names, and files beyond the limits. */
   readonly leftOut: readonly string[]
 }
@@ -45,11 +47,13 @@ export async function packFolders(
   const packed: TarFile[] = []
   let bytes = 0
   const left = { entries: limits.entries }
+  let isCut = false
   for (const folder of folders) {
     for await (const { path, isFile } of filesBelow(root, folder, left)) {
       const isRead = isFile && packed.length < limits.files
       const content = isRead ? await readPlain(root, path, limits.bytes - bytes) : null
       if (content === null) {
+        isCut ||= isFile
         // `leftOut` is limited, since an agent can make any number of files.
         if (leftOut.length < maxListed) leftOut.push(path)
         continue
@@ -59,7 +63,7 @@ export async function packFolders(
     }
   }
   const archive = await promisify(gzip)(await packTar(packed))
-  return { archive, files: packed.length, leftOut }
+  return { archive, files: packed.length, isCut: isCut || left.entries === 0, leftOut }
 }
 
 export interface UnpackOptions {
