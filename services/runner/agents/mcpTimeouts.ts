@@ -4,7 +4,7 @@
 export const mcpCallTimeoutMs = 620_000
 
 /**
- * For calls to the tools of our own server, which may wait for a person: longer than the setting `QUESTION_HOURS` allows, and about as long as a
- * timer can run.
+ * For calls that may wait for a person, such as those to the tools of our own server: longer than the setting `QUESTION_HOURS` allows, and about as
+ * long as a timer can run.
  */
 export const ownToolTimeoutMs = 2_100_000_000

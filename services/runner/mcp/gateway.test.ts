@@ -1,7 +1,7 @@
 /** The gateway to remote MCP servers, with servers that keep to the protocol and servers that break it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import sharp from 'sharp'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { listening } from '../../../tests/listening.ts'
@@ -247,6 +247,55 @@ test('a server that hangs is given up', async () => {
   expect(await ask('tools/call', { name: 'add' })).toMatchObject({ status: 502 })
   expect(told).toEqual(['It did not answer within 0 seconds.'])
   expect(gateway.faults().get('tiny')).toBe('It did not answer within 0 seconds.')
+})
+
+test('a call in which a form waits for a person is not given up, and one that goes on after it is', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const limits = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+    const late = new AbortController()
+    setTimeout(() => late.abort(), ms)
+    return late.signal
+  })
+  onTestFinished(() => {
+    limits.mockRestore()
+    vi.useRealTimers()
+  })
+  let answered: (form: unknown) => void = () => undefined
+  const form = new Promise((resolve) => (answered = resolve))
+  const within = 1_000
+  const { gateway, told } = await opened(
+    ({ id, method }, response) => {
+      if (method !== 'tools/call') {
+        response.writeHead(202).end()
+        return answered(id)
+      }
+      const asked = {
+        jsonrpc: '2.0',
+        id: 'form',
+        method: 'elicitation/create',
+        params: { message: 'Which?' },
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(`data: ${JSON.stringify(asked)}\n\n`)
+    },
+    { callWithinMs: within },
+  )
+  const door = await listening((request, response) => void gateway.serve(request, response))
+  const send = (message: object) =>
+    fetch(`${door}/mcp/tiny`, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', ...message }) })
+  const call = await send({ id: 1, method: 'tools/call', params: { name: 'paint' } })
+  const reader = call.body?.getReader()
+  const { value: event } = (await reader?.read()) ?? {}
+  expect(Buffer.from(event ?? []).toString()).toContain('elicitation/create')
+  await vi.advanceTimersByTimeAsync(10 * within + within / 2)
+  expect(told).toEqual([])
+  await send({ id: 'form', result: { action: 'decline' } })
+  expect(await form).toBe('form')
+  await vi.advanceTimersByTimeAsync(within - 1)
+  expect(told).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await reader?.read().catch(() => 'broken off')).toBe('broken off')
+  expect(told).toEqual(['It did not answer within 1 seconds.'])
 })
 
 test('a flood ends at 4 MiB a message, streamed or not', async () => {

@@ -14,6 +14,7 @@ import {
   type Remote,
   type RemoteServer,
 } from '#platform/mcp/remoteRequest.ts'
+import { ownToolTimeoutMs } from '../agents/mcpTimeouts.ts'
 import { ownServerPath } from '../agents/ownTools.ts'
 import { dataOf, eventsIn, Message } from './messages.ts'
 import { shownTools, type ShownTools } from './shownTools.ts'
@@ -42,6 +43,10 @@ interface Served {
   readonly server: RemoteServer
   readonly remote: Remote
   readonly tools: ShownTools
+  /** The ids of the forms that the server asks a person for and has no answer to yet. */
+  readonly forms: Set<Message['id']>
+  /** The time limits of the calls that run. */
+  readonly clocks: Set<NodeJS.Timeout>
   readonly secretForms: () => readonly string[]
 }
 
@@ -77,7 +82,8 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
       }
       const remote = remoteOf({ ...server, ...(tokenOf && { token }) })
       const tools = shownTools(server.toolsOff, onChange)
-      return [server.id, { server, remote, tools, secretForms: () => secretForms }]
+      const calls = { forms: new Set<Message['id']>(), clocks: new Set<NodeJS.Timeout>() }
+      return [server.id, { server, remote, tools, ...calls, secretForms: () => secretForms }]
     }),
   )
   let open = 0
@@ -132,15 +138,19 @@ async function passOn(served: Served, passing: Passing): Promise<void> {
   const refusal = isCall ? served.tools.refusal(sent.message.params?.name ?? '') : undefined
   if (refusal !== undefined) return answerError(response, sent?.message.id, refusal)
   if (sent?.message.method === 'tools/list') served.tools.asked(sent.message.params?.cursor)
+  if (sent && sent.message.method === undefined) formAnswered(served, sent.message.id)
   const withinMs = isCall ? (passing.callWithinMs ?? callWithinMs) : answerWithinMs
+  const clock = isCall ? startClock(served, withinMs) : undefined
   // With `GET` the agent listens to a stream, which lives as long as the agent and so gets no time limit.
-  const ended = method === 'GET' ? signal : AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
+  const late = clock?.signal ?? (method === 'GET' ? signal : AbortSignal.timeout(withinMs))
+  const ended = AbortSignal.any([signal, late])
   try {
     const answer = await served.remote.ask({
       method,
       headers: forwarded(request.headers),
       ...(sent === undefined ? {} : { body: sent.text }),
-      answerWithinMs: withinMs,
+      // The head of the answer to a call may wait for a person too.
+      answerWithinMs: isCall ? ownToolTimeoutMs : withinMs,
       signal: ended,
     })
     await passBack(served, answer, response)
@@ -148,7 +158,33 @@ async function passOn(served: Served, passing: Passing): Promise<void> {
     if (ended.aborted && !signal.aborted)
       throw new McpFault(`It did not answer within ${Math.round(withinMs / 1_000)} seconds.`)
     throw fault
+  } finally {
+    clock?.stop()
   }
+}
+
+/** Starts the time limit of a call. While the server waits for a form, the call does not end, because a person may take hours. */
+function startClock({ forms, clocks }: Served, withinMs: number) {
+  const late = new AbortController()
+  const clock: NodeJS.Timeout = setTimeout(
+    () => (forms.size === 0 ? late.abort() : clock.refresh()),
+    withinMs,
+  )
+  clocks.add(clock)
+  return {
+    signal: late.signal,
+    stop() {
+      clearTimeout(clock)
+      clocks.delete(clock)
+      // No call waits any more for a form that was left open.
+      if (clocks.size === 0) forms.clear()
+    },
+  }
+}
+
+/** Takes note of the agent's answer to a request of the server. After a form, the time limits start again. */
+function formAnswered({ forms, clocks }: Served, id: Message['id']): void {
+  if (forms.delete(id)) for (const clock of clocks) clock.refresh()
 }
 
 export async function messageIn(
@@ -216,7 +252,8 @@ async function shownText(served: Served, text: string): Promise<string | undefin
   if (typeof json !== 'object' || json === null) return undefined
   const message = Message.safeParse(json)
   if (!message.success) throw new McpFault('It sent what is not one message of MCP.')
-  const { result } = message.data
+  const { id, method, result } = message.data
+  if (method === 'elicitation/create' && id != null) served.forms.add(id)
   if (!result) return JSON.stringify(json)
   const tools = result.tools && served.tools.shown(result.tools, (result.nextCursor ?? null) === null)
   const content = Array.isArray(result.content) && (await Promise.all(result.content.map(shownContent)))

@@ -9,7 +9,7 @@ import { claudeFolders, claudeHome } from './home.ts'
 import { controlRequest, listLine, modelChooser, suggestedModels } from './models.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
-import { mcpCallTimeoutMs } from '../mcpTimeouts.ts'
+import { mcpCallTimeoutMs, ownToolTimeoutMs } from '../mcpTimeouts.ts'
 import type { Agent, AgentMessage, McpServerForAgent } from '../port.ts'
 
 /** How often claude repeats a failed call to the model's API. The pauses in between grow, and take about half a minute in all. */
@@ -167,8 +167,9 @@ function mcpConfig(servers: readonly McpServerForAgent[]): string {
           type: 'http',
           url: server.url,
           headers: { Authorization: `Bearer \${${tokenVariable}}` },
-          // Without a limit of its own, claude gives up a remote server that is silent for 5 minutes, whatever MCP_TOOL_TIMEOUT is.
-          timeout: mcpCallTimeoutMs,
+          // Without a limit of its own, claude gives up a remote server that is silent for 5 minutes, whatever MCP_TOOL_TIMEOUT is. Its limits also
+          // run while a form waits for a person, so the limit of our MCP gateway applies instead.
+          timeout: ownToolTimeoutMs,
         },
       ] as const
     const { command, args, env } = server
