@@ -334,7 +334,10 @@ export interface Agent {
   /** The folders of the home with the agent's sessions, from which another runner can resume a session. */
   readonly sessionFolders: readonly string[]
   readonly access: AgentAccess
-  /** `told`: the agent's events report the usage of its models. `metered`: they do not, and the broker's count is used instead. */
+  /**
+   * `told`: the agent's events report the usage of its models before an `end`. `metered`: they do not, and the broker's count is used instead, as for
+   * any agent whose process ends without an `end`.
+   */
   readonly usage: 'told' | 'metered'
   /** Whether the process reliably exits when its input is closed after its `end` event. Any other process is killed instead. */
   readonly leavesByItself: boolean

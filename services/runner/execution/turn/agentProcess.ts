@@ -319,8 +319,8 @@ function agentProcess(
     child.stdin.write(line)
     return true
   }
-  const metered = agent.usage === 'metered' ? broker.metered : undefined
-  const readEvents = eventReader(dialogue, { child, write, metered, onModels })
+  const { metered } = broker
+  const readEvents = eventReader(dialogue, { child, write, metered, usage: agent.usage, onModels })
   if (dialogue.opening !== undefined) write(dialogue.opening)
   const isScripted = backend.kind === 'broker' && backend.model.kind === 'scripted'
 
@@ -418,12 +418,14 @@ function eventReader(
     child,
     write,
     metered,
+    usage,
     onModels,
   }: {
     readonly child: SandboxedProcess
     readonly write: (text: string) => boolean
-    /** The usage from the broker, for an agent that does not report its usage itself. */
-    readonly metered: MeteredUsage | undefined
+    /** The usage from the broker. */
+    readonly metered: MeteredUsage
+    readonly usage: Agent['usage']
     readonly onModels: (models: readonly AgentModel[]) => void
   },
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
@@ -440,7 +442,11 @@ function eventReader(
         onModels(event.models)
         continue
       }
-      if (event.type === 'end') for (const used of metered?.take() ?? []) await onEvent(used)
+      if (event.type === 'end') {
+        const taken = metered.take()
+        // An agent that tells its usage has told it before this event.
+        if (usage === 'metered') for (const used of taken) await onEvent(used)
+      }
       await onEvent(event)
       if (isEnough()) return true
     }
@@ -451,8 +457,9 @@ function eventReader(
       if (await reportUnread(listener, isEnough)) return 'over'
       const next: IteratorResult<Buffer> = await chunks.next()
       if (next.done === true) {
-        unread = [...parser.push(characters.end()), ...parser.end(), ...(metered?.take() ?? [])]
+        unread = [...parser.push(characters.end()), ...parser.end()]
         await reportUnread(listener, () => false)
+        for (const used of metered.take()) await listener.onEvent(used)
         return 'gone'
       }
       listener.onOutput()

@@ -1,4 +1,4 @@
-/** The model usage of an agent that does not report its usage itself, as counted by the broker. */
+/** The model usage that an agent has not reported itself, as counted by the broker. */
 import type { ModelUsed } from '../../agents/port.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 
