@@ -469,6 +469,48 @@ describe('the Gemini API', () => {
   })
 })
 
+describe('the Responses API, whose answers tell what they used only at their end,', () => {
+  const upstream = (baseUrl: string) =>
+    ({ kind: 'http', api: 'responses', baseUrl, apiKey: realKey }) as const
+  const asked = (more: object = {}): Asked => ({
+    path: '/v1/responses',
+    body: JSON.stringify({ model: 'gpt-5', store: false, input: 'x'.repeat(4_000), ...more }),
+  })
+  const delta = 'data: {"type":"response.output_text.delta","delta":"word"}\n\n'
+
+  test('is estimated where the client leaves before that', async () => {
+    const baseUrl = await apiThat((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(delta.repeat(3))
+    })
+    const { usage } = await brokerFor(baseUrl, { upstream: upstream(baseUrl) })
+    const image = `data:image/png;base64,${'A'.repeat(400_000)}`
+    const picture = { type: 'message', content: [{ type: 'input_image', image_url: image }] }
+    const answer = await send(asked({ input: [picture, 'x'.repeat(4_000)] }))
+    await once(answer, 'data')
+    answer.destroy()
+    await until(() => usage.length === 1)
+    expect(usage).toMatchObject([{ model: 'gpt-5', outputTokens: 3 }])
+    expect(usage[0]?.inputTokens).toBeGreaterThan(1_000)
+    expect(usage[0]?.inputTokens).toBeLessThan(1_100)
+  })
+
+  test('is read where that end repeats the whole answer, in a line of megabytes', async () => {
+    const used = { input_tokens: 7, output_tokens: 5 }
+    const response = { object: 'response', model: 'gpt-5', instructions: 'x'.repeat(3_000_000), usage: used }
+    const baseUrl = await apiThat((request, answer) => {
+      request.resume()
+      answer.writeHead(200, { 'content-type': 'text/event-stream' })
+      answer.end(`${delta}data: ${JSON.stringify({ type: 'response.completed', response })}\n\n`)
+    })
+    const { usage } = await brokerFor(baseUrl, { upstream: upstream(baseUrl) })
+    await ask(asked())
+    await until(() => usage.length === 1)
+    expect(usage).toMatchObject([{ model: 'gpt-5', inputTokens: 7, outputTokens: 5 }])
+  })
+})
+
 describe('bounds', () => {
   test('a reader that is slow holds the API back', async () => {
     let sent = 0

@@ -44,7 +44,7 @@ export interface BrokerOptions {
   readonly modelFetches?: boolean
   /** The budget that applies until `admit` is first called; unlimited by default. */
   readonly budget?: Budget
-  /** Called with the usage of each metered request whose answer reported some, even if the answer was broken off. */
+  /** Called with the usage of each metered request that a model began to answer: as the answer reported it, or else an estimate. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
   /** The size limit of a request in bytes: 32 MiB by default, like that of the model's API. */

@@ -14,7 +14,7 @@ import { publicLookup } from '#platform/http/addressReach.ts'
 import { endToEndHeaders } from '#platform/http/endToEndHeaders.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { answerFault, faults, malformed, type ApiFault } from './apiFault.ts'
-import { createMeter, type Meter } from './meter.ts'
+import { createMeter, type Meter, type ModelUsage } from './meter.ts'
 import { checkBody, type Checked, type MayFetch, type ModelApi } from './modelApi.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
 import type { Exchange, Upstream } from './upstream.ts'
@@ -48,8 +48,8 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
 
   const answer = async (exchange: Exchange): Promise<void> => {
     const { request, response, served, onFault } = exchange
-    const body = await checkedBody(api, exchange, check)
-    if (body === undefined) return
+    const checked = await checkedBody(api, exchange, check)
+    if (checked === undefined) return
     const passed = requestHeaders(api, request.headers, exchange)
     const outgoing = transport.request({
       agent,
@@ -63,7 +63,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
         'content-type': 'application/json',
         host: base.host,
         ...api.credentials(options.apiKey, options.use, passed),
-        'content-length': body.length,
+        'content-length': checked.body.length,
       },
       ...(options.isForeign === true && { lookup: publicLookup }),
     })
@@ -83,7 +83,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
     response.once('close', clientGone)
 
     const incoming = answerOf(outgoing)
-    outgoing.end(body)
+    outgoing.end(checked.body)
     let meter: Meter | undefined
     try {
       const answered = await incoming
@@ -98,11 +98,12 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       if (status === 401 || status === 403) {
         onFault({ code: 'key_refused', message: `The model's API answers ${status} to the configured key.` })
       }
-      meter = createMeter(api, answered.headers['content-type'] ?? '')
-      const masked = status >= 400 ? withoutKey(options.apiKey) : undefined
-      response.writeHead(status, answerHeaders(answered.headers, masked ? ['content-length'] : []))
+      if (status < 400) meter = createMeter(api, answered.headers['content-type'] ?? '')
+      response.writeHead(status, answerHeaders(answered.headers, meter ? [] : ['content-length']))
       response.flushHeaders()
-      await (masked ? pipeline(answered, masked, response) : passOn(answered, response, meter))
+      await (meter
+        ? passOn(answered, response, meter)
+        : pipeline(answered, withoutKey(options.apiKey), response))
     } catch (error) {
       if (verdict !== 'client_left') {
         const { message } = error instanceof Error ? error : new Error(String(error))
@@ -114,12 +115,26 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       stopClock()
       response.off('close', clientGone)
       if (!outgoing.destroyed && !response.writableFinished) outgoing.destroy()
-      const used = meter?.total()
-      if (used !== undefined && served.isMetered) exchange.onUsage(used)
+      if (meter && served.isMetered) exchange.onUsage(meter.total() ?? estimated(checked, meter))
     }
   }
 
   return { answer, close: () => agent.destroy() }
+}
+
+/** An estimate for an answer without usage, such as one that broke off. Otherwise an agent could evade its budget by leaving before the end. */
+function estimated({ body, model = '' }: Forwarded, meter: Meter): ModelUsage {
+  // An image has far fewer tokens than characters.
+  const text = Buffer.from(body)
+    .toString('utf8')
+    .replaceAll(/"data:image\/[^"]*"/g, '')
+  return {
+    model,
+    inputTokens: Math.ceil(text.length / 4),
+    outputTokens: meter.estimate(),
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+  }
 }
 
 type Check = (body: Buffer, may: MayFetch) => Promise<Checked>
@@ -136,15 +151,18 @@ function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
   }
 }
 
-/** The body to forward; `undefined` when the request was refused, or its client has disconnected. */
-async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Uint8Array | undefined> {
+type Forwarded = Pick<Extract<Checked, { kind: 'fine' }>, 'body' | 'model'>
+
+/** The body to forward, and its model; `undefined` when the request was refused, or its client has disconnected. */
+async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Forwarded | undefined> {
   const { response, served, onFault } = exchange
   const checked = await check(exchange.body, exchange).catch((): Checked => unreadable)
   // If the client has disconnected, its request is incomplete and is not forwarded.
   if (response.destroyed) return undefined
   if (checked.kind === 'fine') {
-    exchange.onModel(served.model ?? checked.model)
-    return checked.body
+    const model = served.model ?? checked.model
+    exchange.onModel(model)
+    return { body: checked.body, model }
   }
   const fault = malformed(checked.sentence, 'fetches')
   onFault(fault)

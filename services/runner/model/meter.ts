@@ -17,6 +17,8 @@ export interface Meter {
   read(bytes: Uint8Array): void
   /** The usage so far, even of an answer that was broken off; `undefined` when the answer had none. */
   total(): ModelUsage | undefined
+  /** About how many tokens the answer has had so far, for an answer that has no usage: one for each event of a stream. */
+  estimate(): number
 }
 
 const noUsage: ModelUsage = {
@@ -26,7 +28,7 @@ const noUsage: ModelUsage = {
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
 }
-const longestLine = 1024 * 1024
+/** The longest JSON that is read, in characters: the last event of a stream may repeat the whole answer, with its instructions and tools. */
 const longestJson = 16 * 1024 * 1024
 
 export interface UsageReader {
@@ -42,10 +44,12 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
   const isStream = contentType.startsWith('text/event-stream')
   const isJson = contentType.startsWith('application/json')
   const decoder = new StringDecoder('utf8')
-  const lines = createLineSplitter(longestLine)
+  const lines = createLineSplitter(longestJson)
   let usage: ModelUsage | undefined
   let json = ''
   let isTooLong = false
+  let bytesRead = 0
+  let events = 0
 
   // The counts in the API's reports only grow, so the latest report replaces the earlier ones.
   const count = (value: unknown): void => {
@@ -54,18 +58,23 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
   }
   return {
     read(bytes) {
+      bytesRead += bytes.byteLength
       if (!isStream && !isJson) return
       const text = decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
       if (isJson) {
         isTooLong ||= json.length + text.length > longestJson
         json = isTooLong ? '' : json + text
       } else
-        for (const line of lines.push(text))
-          if (!line.overlong && line.text.startsWith('data:')) count(jsonOf(line.text.slice('data:'.length)))
+        for (const line of lines.push(text)) {
+          if (!line.text.startsWith('data:')) continue
+          events += 1
+          if (!line.overlong) count(jsonOf(line.text.slice('data:'.length)))
+        }
     },
     total() {
       if (json !== '') count(jsonOf(json))
       return usage
     },
+    estimate: () => (isStream ? events : Math.ceil(bytesRead / 4)),
   }
 }
