@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
+import type { NamedImage } from '#domain/task/commands.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { sampleImage } from '../../../../tests/domain/creating.ts'
 import { taskId } from '../../../../tests/domain/ids.ts'
@@ -9,7 +10,10 @@ import { animation, picture } from '../../../../tests/server/pictures.ts'
 import { imagesForAgent } from './agentMessage.ts'
 
 /** The form in which an agent gets one image of these bytes. */
-async function given(bytes: Buffer, facts: { readonly width: number; readonly height: number }) {
+async function given(
+  bytes: Buffer,
+  facts: Pick<NamedImage, 'width' | 'height'> & Partial<Pick<NamedImage, 'mediaType'>>,
+) {
   const blob = { ...sampleImage().blob, size: bytes.byteLength }
   const image = { ...sampleImage(), ...facts, blob }
   const blobs: Pick<SealedBlobs, 'get'> = {
@@ -51,8 +55,15 @@ test('one that has too many bytes is written with fewer', async () => {
 
 test('of a large animation it is the first frame', async () => {
   const bytes = await animation('image/gif', 3, 2_400, 300)
-  const image = await given(bytes, { width: 2_400, height: 300 })
+  const image = await given(bytes, { mediaType: 'image/gif', width: 2_400, height: 300 })
   expect(await sizeOf(image?.base64 ?? '')).toEqual({ format: 'webp', width: 2_000, height: 250 })
+})
+
+test('a GIF is given in a form that every model takes, however small it is', async () => {
+  const bytes = await animation('image/gif', 3, 24, 30)
+  const image = await given(bytes, { mediaType: 'image/gif', width: 24, height: 30 })
+  expect(image?.mediaType).toBe('image/webp')
+  expect(await sizeOf(image?.base64 ?? '')).toEqual({ format: 'webp', width: 24, height: 30 })
 })
 
 test('none is given when one of them is gone', async () => {

@@ -12,7 +12,7 @@ import type { AgentImage } from '../../agents/port.ts'
 const largest = { side: 2_000, bytes: 1_500_000 }
 const quality = 85
 
-/** The images in order, scaled down if they are too large; `undefined` when one of them is missing or damaged. */
+/** The images in order, converted if they do not fit; `undefined` when one of them is missing or damaged. */
 export async function imagesForAgent(
   { blobs }: { readonly blobs: Pick<SealedBlobs, 'get'> },
   taskId: string,
@@ -28,8 +28,9 @@ export async function imagesForAgent(
   return given
 }
 
-function fits({ width, height, blob }: NamedImage): boolean {
-  return Math.max(width, height) <= largest.side && blob.size <= largest.bytes
+function fits({ mediaType, width, height, blob }: NamedImage): boolean {
+  // Not every model takes a GIF: those of Gemini refuse the whole request.
+  return mediaType !== 'image/gif' && Math.max(width, height) <= largest.side && blob.size <= largest.bytes
 }
 
 function unchanged(bytes: Uint8Array, { mediaType }: NamedImage): AgentImage {
