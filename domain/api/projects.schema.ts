@@ -28,8 +28,6 @@ export const Project = z.object({
   stats: z.object({
     totalTasks: z.number(),
     completedTasks: z.number(),
-    /** The number of running and queued tasks. */
-    activeTasks: z.number(),
     runningTasks: z.number(),
     /** Titles of running tasks, newest first; at most 10. */
     runningTitles: z.array(z.string()),

@@ -30,7 +30,6 @@ const created = ProjectCreated.of(
 const stats = {
   totalTasks: 1,
   completedTasks: 0,
-  activeTasks: 1,
   runningTasks: 1,
   runningTitles: ['Add a greeting'],
 }

@@ -55,7 +55,7 @@ export function projectOf(n: number, over: Partial<Project> = {}): Project {
     lastSync: moment,
     createdAt: moment,
     isOrganization: false,
-    stats: { totalTasks: 0, completedTasks: 0, activeTasks: 0, runningTasks: 0, runningTitles: [] },
+    stats: { totalTasks: 0, completedTasks: 0, runningTasks: 0, runningTitles: [] },
     position: String(n),
     ...over,
   }

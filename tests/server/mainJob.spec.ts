@@ -299,7 +299,7 @@ describe('a project', () => {
       githubOwner: 'ada',
       githubRepoName: 'engine',
       defaultBranch: 'main',
-      stats: { totalTasks: 0, completedTasks: 0, activeTasks: 0, runningTasks: 0 },
+      stats: { totalTasks: 0, completedTasks: 0, runningTasks: 0 },
     })
     expect((await ada.ask(listProjects)).projects).toEqual([project])
     expect(await ada.ask(listBranches, { params: { projectId } })).toEqual({

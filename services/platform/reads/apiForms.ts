@@ -21,7 +21,7 @@ export async function presentTask(
   return taskOf(task, await documents.get(projectsView, task.projectId), addressOf)
 }
 
-/** A project with the counts of its tasks and the titles of the latest ten running tasks. Queued tasks are active too, but they do not run. */
+/** A project with the counts of its tasks and the titles of the latest ten running tasks. A queued task does not run. */
 export async function presentProject(
   documents: Documents,
   project: ProjectDocument,
@@ -29,10 +29,9 @@ export async function presentProject(
 ): Promise<Project> {
   const ofProject = { projectId: project.id }
   const running = { ...ofProject, status: 'running' }
-  const [totalTasks, completedTasks, queuedTasks, latest] = await Promise.all([
+  const [totalTasks, completedTasks, latest] = await Promise.all([
     documents.count(tasksView, ofProject),
     documents.count(tasksView, { ...ofProject, status: 'completed' }),
-    documents.count(tasksView, { ...ofProject, status: 'queued' }),
     documents.find(tasksView, {
       where: running,
       sort: { field: 'order', direction: 'descending' },
@@ -41,12 +40,6 @@ export async function presentProject(
   ])
   const isCut = latest.length === runningTitles
   const runningTasks = isCut ? await documents.count(tasksView, running) : latest.length
-  const stats = {
-    totalTasks,
-    completedTasks,
-    activeTasks: runningTasks + queuedTasks,
-    runningTasks,
-    runningTitles: latest.map((task) => task.title),
-  }
+  const stats = { totalTasks, completedTasks, runningTasks, runningTitles: latest.map((task) => task.title) }
   return projectOf(project, { stats, login: user.githubUsername, now: new Date() })
 }

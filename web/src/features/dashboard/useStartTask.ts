@@ -59,7 +59,7 @@ export function useStartTask({ task, effort, mode, images, takeDescription }: St
     setId(newId())
     // What was written or attached meanwhile stays, also in another composer, which shows the same draft.
     if (recall(draftDescription).trim() === description) changeElsewhere(draftDescription, '')
-    for (const image of images.images) images.remove(image.id)
+    images.remove(...images.images.map((image) => image.id))
     setAttempted(false)
     dispatch(notified('success', texts.created, texts.createdWhy))
   }

@@ -18,7 +18,7 @@ export interface PendingImages {
   readonly uploading: boolean
   readonly add: (files: readonly File[]) => void
   readonly retry: (id: string) => void
-  readonly remove: (id: string) => void
+  readonly remove: (...ids: readonly string[]) => void
   /** The uploaded images, in the order in which they were attached. */
   readonly completed: () => readonly ShownImage[]
   /** Waits until no upload is under way. Resolves to whether all uploads succeeded. */
@@ -61,9 +61,9 @@ export function usePendingImages(most: number = maxImages.full): PendingImages {
     [imagesNow, upload],
   )
   const remove = useCallback(
-    (id: string) => {
+    (...ids: readonly string[]) => {
       setRefused([])
-      drop([id])
+      drop(ids)
     },
     [drop],
   )

@@ -51,7 +51,7 @@ export function McpServerTools({ owner, server, signIn, busy, onSwitch }: McpSer
               <li key={tool.name}>
                 <Checkbox
                   checked={!toolsOff.includes(tool.name)}
-                  disabled={busy}
+                  busy={busy}
                   onChange={(isOn) => onChange(tool.name, isOn)}
                 >
                   <span className="min-w-0 wrap-anywhere">

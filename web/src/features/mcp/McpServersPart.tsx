@@ -126,7 +126,7 @@ function ServerRow({ owner, saving: { save, busy }, server, servers, signIn, onE
           <p className="font-mono text-meta text-muted wrap-anywhere">{whereOf(server)}</p>
         </div>
         <div className="flex items-center gap-x-3">
-          <Checkbox checked={server.enabled} disabled={busy} onChange={(enabled) => void change({ enabled })}>
+          <Checkbox checked={server.enabled} busy={busy} onChange={(enabled) => void change({ enabled })}>
             <span aria-hidden>{texts.used}</span>
             <span className="sr-only">{texts.use(name)}</span>
           </Checkbox>

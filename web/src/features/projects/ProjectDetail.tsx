@@ -158,7 +158,7 @@ function figures({ stats }: Project) {
   const rate = stats.totalTasks === 0 ? 0 : Math.round((stats.completedTasks / stats.totalTasks) * 100)
   return [
     { name: texts.detail.stats.total, value: stats.totalTasks },
-    { name: texts.detail.stats.active, value: stats.activeTasks },
+    { name: texts.detail.stats.active, value: stats.runningTasks },
     { name: texts.detail.stats.completed, value: stats.completedTasks },
     { name: texts.detail.stats.rate, value: `${rate}%` },
   ]

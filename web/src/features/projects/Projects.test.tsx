@@ -13,7 +13,7 @@ describe('the card of a project', () => {
   // Holds contract 9.22; screens 2.37d.
   test('lists two of the running tasks, and how many more there are', async () => {
     const runningTitles = ['First', 'Second', 'Third', 'Fourth', 'Fifth']
-    const stats = { totalTasks: 6, completedTasks: 1, activeTasks: 5, runningTasks: 5, runningTitles }
+    const stats = { totalTasks: 6, completedTasks: 1, runningTasks: 5, runningTitles }
     openPage('/projects', { answers: listed(projectOf(1, { stats })) })
     expect(await screen.findByText('5 Tasks Running')).toBeTruthy()
     expect(runningTitles.filter((title) => screen.queryByText(title) !== null)).toEqual(['First', 'Second'])

@@ -40,7 +40,7 @@ export function Projects() {
           unknown={texts.list.unknown}
           stats={[
             { name: texts.list.stats.projects, value: projects?.length ?? missing },
-            { name: texts.list.stats.active, value: total(({ stats }) => stats.activeTasks) },
+            { name: texts.list.stats.active, value: total(({ stats }) => stats.runningTasks) },
             { name: texts.list.stats.completed, value: total(({ stats }) => stats.completedTasks) },
           ]}
         />

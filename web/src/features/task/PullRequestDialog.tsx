@@ -93,7 +93,7 @@ export function PullRequestDialog({
       ...(seen.tree !== undefined && { tree: seen.tree }),
     })
     // What was sent would otherwise be sent again with the next update, over later edits at the code host.
-    if (refusal === undefined) setChoice({})
+    if (refusal === undefined) setChoice((now) => (now === choice ? {} : now))
   }
 
   return (

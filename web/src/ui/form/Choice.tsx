@@ -41,22 +41,32 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
 interface CheckboxProps {
   readonly checked: boolean
   readonly disabled?: boolean
+  /** Whether a change is being saved: the checkbox keeps the focus, and changes nothing. */
+  readonly busy?: boolean
   /** The id of an element that explains the checkbox. */
   readonly describedBy?: string
   readonly onChange: (checked: boolean) => void
   readonly children: ReactNode
 }
 
-export function Checkbox({ checked, disabled, describedBy, onChange, children }: CheckboxProps) {
+export function Checkbox({
+  checked,
+  disabled,
+  busy = false,
+  describedBy,
+  onChange,
+  children,
+}: CheckboxProps) {
   return (
     <label className="inline-flex min-h-11 items-center gap-2 text-ui md:min-h-8">
       <input
         type="checkbox"
         checked={checked}
         disabled={disabled}
+        aria-disabled={busy || undefined}
         aria-describedby={describedBy}
-        onChange={(event) => onChange(event.target.checked)}
-        className="size-4"
+        onChange={(event) => !busy && onChange(event.target.checked)}
+        className="size-4 aria-disabled:opacity-50"
       />
       {children}
     </label>
