@@ -160,7 +160,8 @@ describe('the fold', () => {
     over((life) => {
       const state = fold(task, logOf(life).map(erased))
       const trees = { changedTree: null, treeBefore: null }
-      const sealed = { title: '', description: '', ...trees, pullRequest: null, saved: null }
+      const ofPullRequest = { pullRequest: null, requestedPullRequest: null }
+      const sealed = { title: '', description: '', ...trees, ...ofPullRequest, saved: null }
       expect({ ...state, ...sealed }).toEqual({ ...life.at(-1)?.after, ...sealed })
     }))
 })

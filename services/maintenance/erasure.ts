@@ -267,9 +267,11 @@ async function eraseDamaged(
   const place = { id, stream, revision, position: head, version, at, meta }
   const name = parseStream(stream)
   if (name.kind === 'task') await eraseTask(engines, name.id, { ...place, ...TaskDeleted.of({}) })
-  else if (name.kind === 'project')
-    await eraseProject(engines, name.id, { ...place, ...ProjectDeleted.of({}) })
-  else await engines.vault.destroy(scopeOfStream(stream))
+  else {
+    // First, because a repeated erasure would not find a project without its document.
+    await engines.vault.destroy(scopeOfStream(stream))
+    if (name.kind === 'project') await eraseProject(engines, name.id, { ...place, ...ProjectDeleted.of({}) })
+  }
 }
 
 /**

@@ -396,7 +396,10 @@ function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionD
     work(delivery, (deps, control) => {
       const taskId = delivery.job.payload['taskId'] ?? ''
       // The lock may be held by a preparation of the task's workspace.
-      control.stop.signal.addEventListener('abort', () => deps.prewarm.stopPreparing(taskId), { once: true })
+      const { signal } = control.stop
+      const stopPreparing = () => deps.prewarm.stopPreparing(taskId)
+      if (signal.aborted) stopPreparing()
+      else signal.addEventListener('abort', stopPreparing, { once: true })
       return deps.locks.hold(taskId, () => runExecution(deps, payloadOf(delivery, 'executionId'), control))
     }),
   )

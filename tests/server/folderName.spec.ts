@@ -12,7 +12,10 @@ beforeAll(async () => {
   const dist = dirname(dirname(serverEntry))
   const copy = join(folder, 'a b é # 100%41')
   await mkdir(copy)
-  await cp(dist, join(copy, 'dist'), { recursive: true })
+  // Other servers may be writing the code cache beside the bundle.
+  const filter = (path: string) => !/\.cache(\.\d+)?$/.test(path)
+  for (const part of ['server', 'web'])
+    await cp(join(dist, part), join(copy, 'dist', part), { recursive: true, filter })
   await symlink(join(dirname(dist), 'node_modules'), join(copy, 'node_modules'))
   product = await startProduct({ entry: join(copy, 'dist/server/main.js') })
 })

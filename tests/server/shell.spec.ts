@@ -1,6 +1,6 @@
 /** A person's shell: who may have one, what is recorded of it, and that it ends with its sandbox. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { undoTurn } from '#domain/api/fork.schema.ts'
 import { getTaskHistory } from '#domain/api/history.schema.ts'
@@ -205,8 +205,12 @@ test('a shell in a sandbox of its own ends before an undo restores the files', a
     await ada.ask(sendMessage, { params: { taskId }, body: { message: 'Be ready again' } })
     const { execution } = await ada.taskOnce(taskId, (task) => hasEnded(task) && task.execution?.turn === 2)
     const live = await watching(ada, taskId)
-    const opening = await live.openShell(taskId)
-    expect(opening).toMatchObject({ opened: true, shared: false })
+    // The files are in use for a moment after the end of a turn.
+    const opening = await vi.waitFor(async () => {
+      const answered = await live.openShell(taskId)
+      expect(answered).toMatchObject({ opened: true, shared: false })
+      return answered
+    })
     if (!opening.opened) return
     await ada.ask(undoTurn, { params: { taskId }, body: { executionId: execution?.id ?? '' } })
     await once(live, opening.shellId, '[The shell ended with the sandbox that it was in.]')

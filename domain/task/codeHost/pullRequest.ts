@@ -44,7 +44,7 @@ export function requestPullRequest(
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
   // A request that is still in progress must end before another request can be recorded.
   if (state.pullRequestRequest !== null)
-    return asksForOther(command, state.requestedPullRequest)
+    return asksForOther(command, state)
       ? refuse('conflict', 'The pull request is being published in another form. Try again in a moment.')
       : changed
   // Files may be half-written while an execution runs.
@@ -62,16 +62,17 @@ export function requestPullRequest(
   ]
 }
 
-/** Whether the command gives another title, body or choice of a draft than the request that is in progress. */
+/** Whether the command gives another title or body than the request that is in progress, or another choice of a draft for a new pull request. */
 function asksForOther(
   { title, body, draft }: CommandOf<'RequestPullRequest'>,
-  requested: LiveTask['requestedPullRequest'],
+  { requestedPullRequest: requested, pullRequest }: LiveTask,
 ): boolean {
   if (requested === null) return false
+  const isNew = pullRequest === null || endOf(pullRequest) !== null
   return (
     (title ?? requested.title) !== requested.title ||
     (body ?? requested.body) !== requested.body ||
-    (draft ?? requested.draft) !== requested.draft
+    (isNew && (draft ?? requested.draft) !== requested.draft)
   )
 }
 

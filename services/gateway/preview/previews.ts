@@ -191,6 +191,7 @@ async function passOn(
 ): Promise<void> {
   const { pass, sandbox, ownOrigin } = admitted
   const { method = '', url: path = '', headers } = request
+  if (response.destroyed) return
   const left = new AbortController()
   response.once('close', () => left.abort())
   const outgoing = {

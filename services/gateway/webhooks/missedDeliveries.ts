@@ -24,7 +24,7 @@ const afterFaultMs = 60_000
 const rememberedMs = 3 * 86_400_000
 /** The maximum number of pages per round: 10,000 deliveries. Changes in older deliveries are found when pull requests and issues are next read. */
 const maxPages = 100
-/** After this many deliveries of a round that could not be fetched, the code host itself is taken to fail, and the round ends. */
+/** After this many deliveries in a row that could not be fetched, the code host itself is taken to fail, and the round ends. */
 const maxFailed = 10
 const Guid = z.uuid()
 
@@ -68,23 +68,31 @@ export async function recordMissed(
   const isRecorded = await recordedGuids(deps)
   const record = deliveryRecorder(deps)
   const missed = (await failedOnes(deps, signal)).filter(({ guid }) => !isRecorded(guid))
-  const faults: CodeHostFault[] = []
+  let first: CodeHostFault | undefined
+  let failedInRow = 0
   let count = 0
   for (const { id, guid, event } of missed.toReversed()) {
     if (signal.aborted) break
-    const payload = await payloadOf(deps, id).catch((fault: unknown) => {
-      const isOfOne = fault instanceof CodeHostFault && ['invalid', 'unavailable'].includes(fault.kind)
-      if (!isOfOne || faults.push(fault) >= maxFailed) throw fault
-      return undefined
-    })
+    const payload = await payloadOf(deps, id).then(
+      (read) => {
+        failedInRow = 0
+        return read
+      },
+      (fault: unknown) => {
+        failedInRow += 1
+        const isOfOne = fault instanceof CodeHostFault && ['invalid', 'unavailable'].includes(fault.kind)
+        if (!isOfOne || failedInRow >= maxFailed) throw fault
+        first ??= fault
+        return undefined
+      },
+    )
     const hint = payload === undefined ? null : hintOf(guid, event, payload)
     if (hint === null) continue
     await record(hint)
     count += 1
     if (event.startsWith('installation')) deps.bus.publish('installations', { changed: true })
   }
-  const [fault] = faults
-  if (fault) throw fault
+  if (first) throw first
   return count
 }
 

@@ -212,8 +212,12 @@ function readingAt(
   }
   const isInvalid = (one: GraphqlError) => kindOf(one) === 'invalid'
   // Without an error of its own, an empty part is missing because of one that concerns the whole answer, such as an exceeded resource limit.
-  const error = errors.find((one) => startsWith(one.path ?? [], path)) ?? errors.find(isInvalid)
-  if (error && isInvalid(error)) throw new CodeHostFault('invalid', error.message || sentences.invalid)
+  const own = errors.find((one) => startsWith(one.path ?? [], path))
+  const error = own ?? errors.find(isInvalid)
+  // A pull request that cannot even be read for its state is hidden alone, and not with all others of the request.
+  const isAlone = own !== undefined && reading === 'state' && own.type !== 'RESOURCE_LIMITS_EXCEEDED'
+  if (error && isInvalid(error) && !isAlone)
+    throw new CodeHostFault('invalid', error.message || sentences.invalid)
   return { kind: 'hidden', code: error && kindOf(error) === 'forbidden' ? 'forbidden' : 'not_found' }
 }
 

@@ -33,7 +33,7 @@ export interface ExecutionWorkspace extends ReadyWorkspace {
 
 const restored = "This task's workspace was recreated with its work as of the last turn."
 const restoredEarlier =
-  "This task's workspace was recreated with its work as of an earlier turn. Anything done after that was not saved."
+  "This task's workspace was recreated with its work as of an earlier turn. Anything done after that may not have been saved."
 const pushed = "This task's workspace was recreated from its branch, to which all of its work was pushed."
 const merged =
   "This task's workspace was cleaned up after its pull request was merged. A new one begins at the base branch."

@@ -253,7 +253,8 @@ async function shownText(served: Served, text: string): Promise<string | undefin
   const message = Message.safeParse(json)
   if (!message.success) throw new McpFault('It sent what is not one message of MCP.')
   const { id, method, result } = message.data
-  if (method === 'elicitation/create' && id != null) served.forms.add(id)
+  // No call waits for a form that comes without one.
+  if (method === 'elicitation/create' && id != null && served.clocks.size > 0) served.forms.add(id)
   if (!result) return JSON.stringify(json)
   const tools = result.tools && served.tools.shown(result.tools, (result.nextCursor ?? null) === null)
   const content = Array.isArray(result.content) && (await Promise.all(result.content.map(shownContent)))

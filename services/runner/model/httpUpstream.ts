@@ -127,7 +127,7 @@ function estimated({ body, model = '' }: Forwarded, meter: Meter): ModelUsage {
   // An image has far fewer tokens than characters.
   const text = Buffer.from(body)
     .toString('utf8')
-    .replaceAll(/"data:image\/[^"]*"/g, '')
+    .replaceAll(/"data:image\/[^"]*"|"data":"[^"]{1000,}"/g, '')
   return {
     model,
     inputTokens: Math.ceil(text.length / 4),
