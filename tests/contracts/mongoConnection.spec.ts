@@ -255,6 +255,30 @@ describe.skipIf(!server.isThere)(`on ${server.what}`, () => {
     await find()
   })
 
+  test('an engine is taken up again after a heartbeat that broke right before it was written', async () => {
+    const mongo = await open()
+    const find = () => mongo.ask((db) => db.collection('things').findOne({ _id: { $exists: true } }))
+    await find()
+    const write = Socket.prototype.write
+    let broken = false
+    const breaking = vi.spyOn(Socket.prototype, 'write').mockImplementation(function (this: Socket, ...sent) {
+      const bytes = Buffer.from(sent[0])
+      if (this.remotePort === gate.port && (bytes.includes('hello') || bytes.includes('ismaster'))) {
+        broken = true
+        this.destroy()
+      }
+      return Reflect.apply(write, this, sent)
+    })
+    await vi.waitFor(() => expect(broken).toBe(true))
+    breaking.mockRestore()
+    // The driver waits for ever for that heartbeat, so it does not notice when a server that went away is there again.
+    await gate.shut()
+    await expect(find()).rejects.toThrow(EngineUnavailable)
+    await gate.open()
+    await Promise.allSettled(Array.from({ length: 16 }, find))
+    await vi.waitFor(find, { interval: 200 })
+  })
+
   test('closing does not wait for an engine that hangs, and what is asked afterwards is unavailable', async () => {
     const mongo = await open()
     gate.hold()

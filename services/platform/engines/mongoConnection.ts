@@ -1,7 +1,12 @@
 /** MongoDB: the connection that the read store, the blobs, the vault, the leases and the recent keys share. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../async/timeLimit.ts'
-import { MongoClient, MongoCompatibilityError, MongoTopologyClosedError } from 'mongodb'
+import {
+  MongoClient,
+  MongoCompatibilityError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+} from 'mongodb'
 import type { Db, MongoClientOptions } from 'mongodb'
 import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 import { Late, named, refusal } from './mongoFaults.ts'
@@ -77,16 +82,21 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   }
   let closed = false
   let lateCalls = 0
+  /** When a call last succeeded, or the client was made. */
+  let aliveAt = performance.now()
   /**
-   * Replaces the client after late calls without a success between them, and when its first server selection failed. The driver never ends a call
-   * whose connection breaks right before its command is written, and so never gives that connection back: in the end all connections are lost. And a
-   * client whose first selection failed never tries again.
+   * Whether the client has to be replaced. The driver never ends a call whose connection breaks right before its command is written. If that is a
+   * usual call, its connection is never given back: in the end all connections are lost, and all calls are late. If it is the heartbeat, the driver
+   * never notices that the server is there again, and no server is found. And a client whose first search for a server failed never tries again.
    */
-  const replaceIfLost = (fault: unknown) => {
+  const isLost = (fault: unknown): boolean => {
+    if (fault instanceof MongoServerSelectionError) return performance.now() - aliveAt > timeoutMs
     if (fault instanceof Late) lateCalls += 1
-    else if (!(fault instanceof MongoTopologyClosedError)) return
-    if (fault instanceof Late && lateCalls < maxConnections) return
+    return fault instanceof MongoTopologyClosedError || lateCalls >= maxConnections
+  }
+  const replace = () => {
     lateCalls = 0
+    aliveAt = performance.now()
     void closeClient(client)
     client = clientOf(url, timeoutMs)
   }
@@ -100,11 +110,12 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
       // A cursor of a closed client can end early, without an error.
       if (isOver()) throw new EngineUnavailable(name)
       lateCalls = 0
+      aliveAt = performance.now()
       return result
     } catch (fault) {
       // For a connection that was closed during a call, the driver has many different errors.
       if (isOver()) throw new EngineUnavailable(name)
-      replaceIfLost(fault)
+      if (isLost(fault)) replace()
       throw named(name, fault)
     }
   }
