@@ -220,12 +220,13 @@ describe('a pull request', () => {
 
   test('that is at odds with what others pushed is left as it is, and the chat names the files', async () => {
     await pushes({ 'src/greet.js': 'theirs\n' })
-    const { head } = await pullRequest()
+    const bare = await bareRepository(scene.product.dataDir)
+    const head = await gitDone(bare, ['rev-parse', branch])
     await says('Once more', 5)
     await expect
       .poll(async () => (await saidBySystem()).at(-1))
       .toMatch(/^The pull request was not updated: .* at odds with this task's work in src\/greet\.js\./)
-    expect((await pullRequest()).head).toEqual(head)
+    expect(await gitDone(bare, ['rev-parse', branch])).toBe(head)
     const asked = await scene.ada.refused(createPullRequest, { params: params() })
     expect(asked).toMatchObject({ status: 422, error: expect.stringContaining('src/greet.js') })
   })
