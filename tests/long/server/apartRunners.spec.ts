@@ -160,6 +160,8 @@ describe.skipIf('missing' in mongo)('runners', () => {
     await live.until('the files', ({ payload }) => JSON.stringify(payload).includes('begun'))
     const { items } = await ada.ask(getTaskHistory, { params, query: {} })
     expect(items.filter((item) => item.kind === 'event' && item.event.type === 'ShellOpened')).toHaveLength(2)
+    await live.type(id, opening.shellId, 'exit\r')
+    await live.until('its exit', ({ payload }) => JSON.stringify(payload).includes('The shell has exited'))
     live.close()
   })
 
