@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
+import { atMost } from '#platform/atMost.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type {
   InstalledRepository,
@@ -207,7 +208,7 @@ const hostDownPauseMs = 5_000
 
 /** Makes a `MayRead` that caches the code host's answers. Requests about one person run one after the other, and equal requests share one answer. */
 export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
-  const known = new LRUCache<string, { readonly may: boolean; readonly at: number }>({ max: maxAnswers })
+  const known = new LRUCache<string, { readonly may: boolean; readonly at: number }>(atMost(maxAnswers))
   const pending = new Map<string, Promise<boolean>>()
   const inTurn = serializeByKey()
   const fewAtOnce = limitConcurrency(questionsAtOnce)

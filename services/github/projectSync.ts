@@ -5,6 +5,7 @@
  */
 import type { DeliveredEvent } from '#domain/webhookDelivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import { atMost } from '#platform/atMost.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { pagesOf } from '#platform/reads/documentPages.ts'
@@ -83,7 +84,7 @@ export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
 
 /** For each project, the ETag of the last reading. */
 export type Tags = LRUCache<string, string>
-export const tags = (): Tags => new LRUCache({ max: maxTags })
+export const tags = (): Tags => new LRUCache(atMost(maxTags))
 
 const maxTags = 5_000
 const tellTimeoutMs = 5_000

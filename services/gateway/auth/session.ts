@@ -5,6 +5,7 @@ import type { User } from '#domain/api/auth.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { userOf, usersView } from '#domain/views/users.ts'
+import { atMost } from '#platform/atMost.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import type { GatewayServices } from '../services.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
@@ -41,7 +42,7 @@ export async function signedInWith(
 }
 
 /** For how many sessions, and for how many milliseconds, it is remembered that they had not ended, so that not every request reads the person. */
-const remembered = { max: 10_000, ttl: 5_000 }
+const remembered = { ...atMost(10_000), ttl: 5_000 }
 
 /**
  * Reads the bearer token and sets `state.identity` to the token's session, or to `null`, also when the session has ended: nobody then uses up the

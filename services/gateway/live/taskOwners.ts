@@ -4,6 +4,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
 import { TaskCreated } from '#domain/task/events.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { atMost } from '#platform/atMost.ts'
 import { orElse } from '#platform/async/orElse.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
@@ -21,7 +22,7 @@ export interface Owners {
 const remembered = 50_000
 
 export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<EventLog, 'read'>): Owners {
-  const owners = new LRUCache<string, { readonly owner: string | null }>({ max: remembered })
+  const owners = new LRUCache<string, { readonly owner: string | null }>(atMost(remembered))
 
   /** Reads the owner from the beginning of the task's stream, since the read models may not have the task yet. */
   async function read(taskId: string): Promise<string | null> {

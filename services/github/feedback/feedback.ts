@@ -1,5 +1,6 @@
 /** Reads reviews, comments and failed checks of a pull request, and records new ones on its task. */
 import { LRUCache } from 'lru-cache'
+import { atMost } from '#platform/atMost.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import { keysOf } from '#domain/task/codeHost/feedbackState.ts'
@@ -39,10 +40,10 @@ export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackRe
   const reader: Reader = {
     ...deps,
     gatherMs,
-    seen: new LRUCache({ max: remembered }),
-    rights: new LRUCache({ max: remembered, ttl: rightsMs }),
-    waiting: new LRUCache({ max: remembered, ttl: 3_600_000 }),
-    hints: new LRUCache({ max: remembered }),
+    seen: new LRUCache(atMost(remembered)),
+    rights: new LRUCache({ ...atMost(remembered), ttl: rightsMs }),
+    waiting: new LRUCache({ ...atMost(remembered), ttl: 3_600_000 }),
+    hints: new LRUCache(atMost(remembered)),
   }
   return {
     read: (request, pull) => read(reader, request, pull),

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'
+import { atMost } from '#platform/atMost.ts'
 import type { HostRepository } from '#platform/ports/codeHost.ts'
 import type { Considered } from './considerIssue.ts'
 
@@ -60,7 +61,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
     since: readFrom(issues) ?? new Date(0).toISOString(),
     etag: undefined,
     seen: new LRUCache({ max: maxSeen }),
-    checkedAt: new LRUCache({ max: maxChecked }),
+    checkedAt: new LRUCache(atMost(maxChecked)),
     unasked: new Map(),
     reconsidered: new Set(),
     repository: undefined,

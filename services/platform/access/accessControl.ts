@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
+import { atMost } from '#platform/atMost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Logger } from '#platform/log.ts'
@@ -146,7 +147,7 @@ async function isMember(
 
 /** Returns a function that gives a person's result, from the cache or newly checked. Simultaneous requests share one check. */
 function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
-  const answers = new LRUCache<string, Answer>({ max: maxKept })
+  const answers = new LRUCache<string, Answer>(atMost(maxKept))
   const asking = new Map<string, Promise<Answer>>()
   return async (userId) => {
     const last = answers.get(userId)

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Position, UnreadableReason } from '#domain/kernel/event.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
+import { atMost } from '#platform/atMost.ts'
 import type { Engines } from '#platform/compose.ts'
 import { goneWith, wantedBy } from '#platform/reads/documents.ts'
 import { putOf, quarantine, type Quarantined } from '#platform/eventlog/quarantine.ts'
@@ -62,7 +63,7 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
     wanted: wantedBy(views),
     stale: await idsIn(store, oversized),
     quarantined: await idsIn(store, quarantine),
-    heads: new LRUCache({ max: knownHeads }),
+    heads: new LRUCache(atMost(knownHeads)),
   }
   return {
     fold: (stored, checkpoint) => foldBatch(fold, stored, checkpoint),

@@ -5,6 +5,7 @@ import { undelivered } from '#domain/task/questionState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { atMost } from '#platform/atMost.ts'
 import {
   isOfLaterVersion,
   UnreadableEvent,
@@ -83,7 +84,7 @@ export type Work<Deps> = (
 export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>): Work<Deps> {
   const { presence, runs } = options
   // Jobs that failed here and ended elsewhere stay in it, so it is bounded.
-  const failures = new LRUCache<string, number>({ max: 10_000 })
+  const failures = new LRUCache<string, number>(atMost(10_000))
   return async (delivery, run) => {
     const decision = await decide(options, delivery)
     if (decision.kind === 'later') return delivery.nak(decision.afterMs)
