@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { githubCodeHost } from './github.ts'
 import { requestsTo } from './request.ts'
@@ -146,6 +147,10 @@ const pull = (number: number) => ({
 describe('an answer that lacks a pull request', () => {
   const keys = [{ nodeId: 'PR_1' }, { nodeId: 'PR_2' }]
   const exceeded = { type: 'RESOURCE_LIMITS_EXCEEDED', message: 'Resource limits for this query exceeded.' }
+  const Ids = z.object({ variables: z.object({ ids: z.array(z.string()) }) })
+  /** The pull requests that a query asks for; the one that is `lacking` is empty. */
+  const nodesOf = (body: string, lacking?: string) =>
+    Ids.parse(JSON.parse(body)).variables.ids.map((id) => (id === lacking ? null : pull(Number(id.slice(3)))))
 
   test.each([
     ['for the pull request', { ...exceeded, path: ['nodes', 1] }],
@@ -153,20 +158,32 @@ describe('an answer that lacks a pull request', () => {
     ['for the whole query', exceeded],
   ])('because a limit is exceeded %s is asked for less', async (_, error) => {
     const { asked, codeHost } = await hostThat((_line, body) =>
-      body.includes('statusCheckRollup')
-        ? { body: { data: { nodes: [pull(1), null] }, errors: [error] } }
-        : { body: { data: { nodes: [pull(1), pull(2)] } } },
+      !body.includes('statusCheckRollup')
+        ? { body: { data: { nodes: nodesOf(body) } } }
+        : { body: { data: { nodes: nodesOf(body, 'PR_2') }, errors: [error] } },
     )
     expect(await codeHost.pullRequestStates('ghu_x', keys)).toMatchObject([
-      { kind: 'read', pullRequest: { nodeId: 'PR_1' } },
-      { kind: 'read', pullRequest: { nodeId: 'PR_2' } },
+      { kind: 'read', pullRequest: { nodeId: 'PR_1', standing: { checksReadable: true } } },
+      { kind: 'read', pullRequest: { nodeId: 'PR_2', standing: { checksReadable: false } } },
     ])
     expect(asked).toHaveLength(2)
   })
 
+  test('because a limit is exceeded leaves the next answer its checks', async () => {
+    const { codeHost } = await hostThat((_line, body) =>
+      body.includes('PR_2') && body.includes('statusCheckRollup')
+        ? { body: { data: { nodes: nodesOf(body, 'PR_2') }, errors: [exceeded] } }
+        : { body: { data: { nodes: nodesOf(body) } } },
+    )
+    await codeHost.pullRequestStates('ghu_x', keys)
+    expect(await codeHost.pullRequestStates('ghu_x', [{ nodeId: 'PR_1' }])).toMatchObject([
+      { kind: 'read', pullRequest: { standing: { checksReadable: true } } },
+    ])
+  })
+
   test('because a limit is exceeded by the smallest question is a refusal, and hides nothing', async () => {
-    const { asked, codeHost } = await hostThat(() => ({
-      body: { data: { nodes: [pull(1), null] }, errors: [exceeded] },
+    const { asked, codeHost } = await hostThat((_line, body) => ({
+      body: { data: { nodes: nodesOf(body, 'PR_2') }, errors: [exceeded] },
     }))
     await expect(codeHost.pullRequestStates('ghu_x', keys)).rejects.toMatchObject({
       kind: 'invalid',

@@ -145,7 +145,7 @@ export function pullRequestReader() {
     for (;;) {
       const reading = known.get(accessToken) ?? 'checks'
       try {
-        return await readPullRequests(octokit, asked, reading)
+        return await readInParts(octokit, asked, reading)
       } catch (fault) {
         const less = readings[readings.indexOf(reading) + 1]
         const isRefused = fault instanceof CodeHostFault && ['forbidden', 'invalid'].includes(fault.kind)
@@ -156,11 +156,30 @@ export function pullRequestReader() {
   }
 }
 
-async function readPullRequests(
+/** Asks for less of what an answer lacked, and only of that: one large pull request must not cost the others their checks. */
+async function readInParts(
   octokit: Octokit,
   asked: readonly PullRequestKey[],
   reading: Reading,
 ): Promise<readonly PullRequestReading[]> {
+  const answers = await readPullRequests(octokit, asked, reading)
+  const lacking = asked.filter((_, at) => answers[at] instanceof CodeHostFault)
+  const less = readings[readings.indexOf(reading) + 1]
+  const smaller = lacking.length > 0 && less !== undefined ? await readInParts(octokit, lacking, less) : []
+  return answers.map((answer, at) => {
+    if (!(answer instanceof CodeHostFault)) return answer
+    const found = smaller[lacking.findIndex((key) => key === asked[at])]
+    if (found === undefined) throw answer
+    return found
+  })
+}
+
+/** The refusal of a part of the answer takes the place of its pull request. */
+async function readPullRequests(
+  octokit: Octokit,
+  asked: readonly PullRequestKey[],
+  reading: Reading,
+): Promise<readonly (PullRequestReading | CodeHostFault)[]> {
   if (asked.length === 0) return []
   if (asked.length > pullRequestsAtOnce) throw new RangeError('Too many pull requests at once.')
   const ids: string[] = []
@@ -194,7 +213,7 @@ function readingAt(
   errors: readonly GraphqlError[],
   path: readonly string[],
   reading: Reading,
-): PullRequestReading {
+): PullRequestReading | CodeHostFault {
   const [first = '', index] = path
   const found = index === undefined ? inRepository(answer[first]) : answer.nodes?.[Number(index)]
   if (found) {
@@ -217,7 +236,7 @@ function readingAt(
   // A pull request that cannot even be read for its state is hidden alone, and not with all others of the request.
   const isAlone = own !== undefined && reading === 'state' && own.type !== 'RESOURCE_LIMITS_EXCEEDED'
   if (error && isInvalid(error) && !isAlone)
-    throw new CodeHostFault('invalid', error.message || sentences.invalid)
+    return new CodeHostFault('invalid', error.message || sentences.invalid)
   return { kind: 'hidden', code: error && kindOf(error) === 'forbidden' ? 'forbidden' : 'not_found' }
 }
 
