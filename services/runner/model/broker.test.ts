@@ -496,6 +496,27 @@ describe('the Responses API, whose answers tell what they used only at their end
     expect(usage[0]?.inputTokens).toBeLessThan(1_100)
   })
 
+  test.each([
+    [
+      'response.failed',
+      { type: 'response.failed', response: { object: 'response', model: 'gpt-5', usage: null } },
+    ],
+    ['error', { type: 'error', code: 'server_error', message: 'The server is overloaded.' }],
+  ])('is nothing where the provider fails with %s', async (_, failure) => {
+    const response = { object: 'response', model: 'gpt-5', usage: { input_tokens: 7, output_tokens: 5 } }
+    const events: object[] = [failure, { type: 'response.completed', response }]
+    const baseUrl = await apiThat((request, answer) => {
+      request.resume()
+      answer.writeHead(200, { 'content-type': 'text/event-stream' })
+      answer.end(`data: ${JSON.stringify(events.shift())}\n\n`)
+    })
+    const { usage } = await brokerFor(baseUrl, { upstream: upstream(baseUrl) })
+    await ask(asked())
+    await ask(asked())
+    await until(() => usage.length > 0)
+    expect(usage).toMatchObject([{ model: 'gpt-5', inputTokens: 7, outputTokens: 5 }])
+  })
+
   test('is read where that end repeats the whole answer, in a line of megabytes', async () => {
     const used = { input_tokens: 7, output_tokens: 5 }
     const response = { object: 'response', model: 'gpt-5', instructions: 'x'.repeat(3_000_000), usage: used }

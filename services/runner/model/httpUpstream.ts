@@ -14,7 +14,7 @@ import { publicLookup } from '#platform/http/addressReach.ts'
 import { endToEndHeaders } from '#platform/http/endToEndHeaders.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { answerFault, faults, malformed, type ApiFault } from './apiFault.ts'
-import { createMeter, type Meter, type ModelUsage } from './meter.ts'
+import { createMeter, totalTokens, type Meter, type ModelUsage } from './meter.ts'
 import { checkBody, type Checked, type MayFetch, type ModelApi } from './modelApi.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
 import type { Exchange, Upstream } from './upstream.ts'
@@ -115,7 +115,10 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       stopClock()
       response.off('close', clientGone)
       if (!outgoing.destroyed && !response.writableFinished) outgoing.destroy()
-      if (meter && served.isMetered) exchange.onUsage(meter.total() ?? estimated(checked, meter))
+      if (meter && served.isMetered) {
+        const used = meter.total() ?? estimated(checked, meter)
+        if (totalTokens(used) > 0) exchange.onUsage(used)
+      }
     }
   }
 

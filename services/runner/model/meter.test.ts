@@ -44,3 +44,11 @@ test('what says nothing of use counts as nothing', () => {
     expect(meter.total()).toBeUndefined()
   }
 })
+
+test('an answer that fails before it begins has used nothing', () => {
+  const meter = createMeter(messagesApi, 'text/event-stream')
+  meter.read(
+    Buffer.from('data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'),
+  )
+  expect(meter.total()).toMatchObject({ inputTokens: 0, outputTokens: 0 })
+})

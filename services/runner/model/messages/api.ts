@@ -49,12 +49,15 @@ const Metered = z.union([
   Message,
   z.object({ type: z.literal('message_start'), message: Message }),
   z.object({ type: z.literal('message_delta'), usage: Usage }),
+  // A failure of the provider that ends a stream. Before `message_start`, nothing was used.
+  z.object({ type: z.literal('error') }),
 ])
 
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
   const metered = Metered.safeParse(json)
   if (!metered.success) return undefined
   const { data } = metered
+  if (data.type === 'error') return {}
   if (data.type === 'message_delta') return tokensOf(data.usage)
   const { model, usage } = data.type === 'message' ? data : data.message
   return { model, ...tokensOf(usage) }

@@ -31,10 +31,16 @@ const Ended = z.object({
   type: z.enum(['response.completed', 'response.incomplete', 'response.failed']),
   response: Response,
 })
+/** A failure of the provider that ends a stream. If it names no usage, nothing was used. */
+const Failed = z.union([
+  z.object({ type: z.literal('response.failed'), response: Response.extend({ usage: z.null().optional() }) }),
+  z.object({ type: z.literal('error') }),
+])
 const Metered = z.union([Ended.transform(({ response }) => response), Response])
 
 /** The usage of an answer. The API counts tokens read from its cache or written to it as input too; here they are counted only once. */
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
+  if (Failed.safeParse(json).success) return {}
   const metered = Metered.safeParse(json)
   if (!metered.success || metered.data.usage == null) return undefined
   const { model, usage } = metered.data
