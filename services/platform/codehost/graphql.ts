@@ -142,10 +142,11 @@ export function pullRequestReader() {
     asked: readonly PullRequestKey[],
     accessToken: string,
   ): Promise<readonly PullRequestReading[]> => {
-    for (;;) {
+    let answers: Answers | undefined
+    while (answers === undefined) {
       const reading = known.get(accessToken) ?? 'checks'
       try {
-        return await readInParts(octokit, asked, reading)
+        answers = await readInParts(octokit, asked, reading)
       } catch (fault) {
         const less = readings[readings.indexOf(reading) + 1]
         const isRefused = fault instanceof CodeHostFault && ['forbidden', 'invalid'].includes(fault.kind)
@@ -153,33 +154,35 @@ export function pullRequestReader() {
         known.set(accessToken, less)
       }
     }
+    return answers.map((answer) => {
+      if (answer instanceof CodeHostFault) throw answer
+      return answer
+    })
   }
 }
+
+/** What was read of each pull request, or why the answer lacks it. */
+type Answers = readonly (PullRequestReading | CodeHostFault)[]
 
 /** Asks for less of what an answer lacked, and only of that: one large pull request must not cost the others their checks. */
 async function readInParts(
   octokit: Octokit,
   asked: readonly PullRequestKey[],
   reading: Reading,
-): Promise<readonly PullRequestReading[]> {
+): Promise<Answers> {
   const answers = await readPullRequests(octokit, asked, reading)
   const lacking = asked.filter((_, at) => answers[at] instanceof CodeHostFault)
   const less = readings[readings.indexOf(reading) + 1]
-  const smaller = lacking.length > 0 && less !== undefined ? await readInParts(octokit, lacking, less) : []
-  return answers.map((answer, at) => {
-    if (!(answer instanceof CodeHostFault)) return answer
-    const found = smaller[lacking.findIndex((key) => key === asked[at])]
-    if (found === undefined) throw answer
-    return found
-  })
+  if (lacking.length === 0 || less === undefined) return answers
+  const smaller = await readInParts(octokit, lacking, less)
+  return answers.map((answer, at) => smaller[lacking.findIndex((key) => key === asked[at])] ?? answer)
 }
 
-/** The refusal of a part of the answer takes the place of its pull request. */
 async function readPullRequests(
   octokit: Octokit,
   asked: readonly PullRequestKey[],
   reading: Reading,
-): Promise<readonly (PullRequestReading | CodeHostFault)[]> {
+): Promise<Answers> {
   if (asked.length === 0) return []
   if (asked.length > pullRequestsAtOnce) throw new RangeError('Too many pull requests at once.')
   const ids: string[] = []
