@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { executionId, messageId, taskId } from '../../../tests/domain/ids.ts'
 import type { Commands } from '#platform/commands/execute.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { affinityOf, isElsewhere, runnerIdIn } from './taskAffinity.ts'
 
 const me = { runnerId: 'me', isAlone: false }
@@ -67,4 +69,10 @@ test('a runner keeps its name, and another folder is another runner', () => {
   expect(runnerIdIn(one)).toBe(runnerIdIn(one))
   expect(runnerIdIn(one)).not.toBe(runnerIdIn(other))
   for (const folder of folders) rmSync(folder, { recursive: true })
+})
+
+test('a damaged history does not make a workspace outdated', async () => {
+  const damaged = new UnreadableEvent({ stream: taskStream(taskId(1)), revision: 1, type: 'X' }, 'no_json')
+  const commands = { load: () => Promise.reject(damaged) } as unknown as Commands
+  expect(await isElsewhere({ commands, runnerId: 'me', isAlone: false }, taskId(1))).toBe(false)
 })

@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import type { Commands } from '#platform/commands/execute.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 
 /** Other runners wait this long for a runner that may be restarting. Then they begin its task from the saved work. */
@@ -31,14 +33,18 @@ export interface ThisRunner {
   readonly isAlone: boolean
 }
 
-/** Whether another runner ran the task last. That runner has the present workspace and writes to the task's terminal; a workspace here is outdated. */
+/**
+ * Whether another runner ran the task last. That runner has the present workspace and writes to the task's terminal; a workspace here is outdated. A
+ * damaged history does not say where the task ran, so the workspace here then counts.
+ */
 export async function isElsewhere(
   { commands, runnerId, isAlone }: ThisRunner,
   taskId: string,
 ): Promise<boolean> {
   if (isAlone) return false
-  const { state } = await commands.load(decider, taskStream(taskId))
-  return state.kind === 'task' && state.lastRunnerId !== null && state.lastRunnerId !== runnerId
+  const loaded = await commands.load(decider, taskStream(taskId)).catch(orElse(UnreadableEvent, undefined))
+  const state = loaded?.state
+  return state?.kind === 'task' && state.lastRunnerId !== null && state.lastRunnerId !== runnerId
 }
 
 /**
