@@ -85,3 +85,12 @@ test('pages of different lengths are different answers', async () => {
   expect((await page()).printed).toEqual(['one', 'two'])
   expect((await page(1)).printed).toEqual(['two'])
 })
+
+test('an answer without a limit ends at a length, with the newest output', async () => {
+  const { page } = reading()
+  const pieces = Array.from({ length: 1_100 }, (_, at) => `${at}`.padEnd(16_000, '.'))
+  await print(emptyHead, ...pieces)
+  const { printed } = await page()
+  expect(printed.join('').length).toBeLessThan(16_100_000)
+  expect(printed.at(-1)).toBe(pieces.at(-1))
+})

@@ -20,6 +20,8 @@ export interface TerminalTexts {
 
 /** How many events of a terminal's stream are read at once. */
 const eventsAtOnce = 500
+/** The length of texts, in characters, at which an answer ends. Only one without a limit reaches it. */
+const longestAnswer = 16_000_000
 /** The total length of the kept answers, in bytes. */
 const keptBytes = 4_000_000
 /** The overhead of a cached answer, in bytes: a short answer keeps a part of Node's buffer pool in memory. */
@@ -72,13 +74,18 @@ async function latestOutput(
   let version = -1
   let lastHash = ''
   let from: number | 'end' = 'end'
-  while (output.length < limit) {
+  let length = 0
+  while (output.length < limit && length < longestAnswer) {
     const events = await log.readBackwards(stream, from, eventsAtOnce)
     for (const event of events) {
       if (event.revision > version) [version, lastHash] = [event.revision, event.meta.hash]
       const wanted = before === undefined || comparePositions(event.position, before) < 0
       const isOutput = event.type === 'TerminalOutputRecorded' || event.type === 'ShellOutputRecorded'
-      if (isOutput && wanted && output.length < limit) output.push(terminalOutputOf(event))
+      if (isOutput && wanted && output.length < limit && length < longestAnswer) {
+        const piece = terminalOutputOf(event)
+        output.push(piece)
+        length += piece.content.length
+      }
       if (event.type === 'MessageTextRecorded' && event.data.executionId === executionId)
         deltas.push(messageDeltaOf(event))
     }
