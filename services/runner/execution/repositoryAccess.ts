@@ -215,7 +215,7 @@ export async function readableRepository(
 }
 
 /** Whether the person may push, or why they may not even read; `null` when the host does not say. Throws when the host cannot be asked. */
-async function rightsOf(
+export async function rightsOf(
   { codeHost }: Checking,
   reached: RepositoryAccess,
 ): Promise<{ readonly mayPush: boolean | null } | Failed> {

@@ -6,6 +6,7 @@ import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { projectsView } from '#domain/views/projects.ts'
 import { logger } from '#platform/log.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { executionId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { redactionOf } from '../redaction/redaction.ts'
 import type { Program, ProgramExit } from '../sandbox/program.ts'
@@ -23,6 +24,7 @@ let shells: Shells
 let isSandboxMissing: boolean
 let isPrepared: boolean
 let isAgentToBegin: boolean
+let repositoryAtHost: () => Promise<{ readonly id: string; readonly mayPush: boolean }>
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'flightdeck-shells-'))
   owners = new Map()
@@ -30,6 +32,7 @@ beforeEach(async () => {
   isSandboxMissing = false
   isPrepared = true
   isAgentToBegin = false
+  repositoryAtHost = async () => ({ id: '7', mayPush: true })
   let opened = 0
   shells = openShells({
     root,
@@ -44,7 +47,10 @@ beforeEach(async () => {
     },
     accessControl: { check: async () => undefined },
     access: { tokenOf: async () => 'token' },
-    codeHost: { gitAccess: async () => ({ url: 'https://code.example/ada/sample.git', authorization: 'a' }) },
+    codeHost: {
+      gitAccess: async () => ({ url: 'https://code.example/ada/sample.git', authorization: 'a' }),
+      repository: () => repositoryAtHost(),
+    },
     commands: {
       load: async () => ({ state: { kind: 'task', workspace: isPrepared ? 'ready' : 'preparing' } }),
       execute: async () => undefined,
@@ -144,4 +150,15 @@ test('no shell is opened before the workspace is recorded, nor beside an agent t
   expect(programs).toEqual([])
   isAgentToBegin = false
   expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened', shared: true })
+})
+
+// Attacks shell: somebody who lost access to a private repository reads what others push to it.
+test('nobody opens a shell beside a repository that they may no longer read', async () => {
+  repositoryAtHost = () => Promise.reject(new CodeHostFault('forbidden', 'Resource not accessible.'))
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'refused', code: 'no_repository_access' })
+  repositoryAtHost = async () => ({ id: '8', mayPush: true })
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'refused', code: 'no_repository_access' })
+  expect(programs).toEqual([])
+  repositoryAtHost = () => Promise.reject(new CodeHostFault('unavailable', 'Away'))
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened' })
 })

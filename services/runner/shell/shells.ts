@@ -7,9 +7,11 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { ShellEnd } from '#domain/task/shells.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { orElse } from '#platform/async/orElse.ts'
+import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import { ownSecrets, valuesOf } from '../execution/taskSecrets.ts'
-import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { mirrored, reachAsPerson, rightsOf } from '../execution/repositoryAccess.ts'
 import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import { isElsewhere } from '../queue/taskAffinity.ts'
 import type { TerminalSize } from '../sandbox/program.ts'
@@ -108,6 +110,9 @@ async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize
   if (state.kind !== 'task' || state.workspace !== 'ready') throw new Fault('not_initialized')
   const reached = await reachAsPerson(deps, task)
   if (reached.kind === 'failed') throw new Fault('no_repository_access', reached.reason)
+  // A shell reads all that the project's mirror has. An access that cannot be checked now was there at the task's start.
+  const rights = await rightsOf(deps, reached).catch(orElse(CodeHostFault, undefined))
+  if (rights && 'kind' in rights) throw new Fault('no_repository_access', rights.reason)
   const mirror = await deps.mirrors.find(mirrored(reached))
   const workspace = mirror && (await deps.workspaces.read(taskId, mirror))
   if (!workspace) throw new Fault('not_initialized')
