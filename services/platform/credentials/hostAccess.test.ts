@@ -51,11 +51,12 @@ function holdRenewals(): () => void {
 }
 
 /** Opens the tokens as one more process on the same engines. */
-function openProcess(vault = engines.vault, clock = engines.clock): HostAccess {
+function openProcess(vault = engines.vault, clock = engines.clock, storePatienceMs = 0): HostAccess {
   return hostAccess({
     vault,
     clock,
     leases,
+    storePatienceMs,
     codeHost: {
       async refresh(refreshToken) {
         if (refusal !== undefined) throw refusal
@@ -127,6 +128,17 @@ describe('access that has run out', () => {
       },
     }
   }
+
+  test.each(['getSecret', 'putSecret'] as const)(
+    'that was renewed while %s fails is stored for all processes when that works again',
+    async (call) => {
+      const one = openProcess(failingVault(call, 1), engines.clock, 60_000)
+      await one.keep(userId, tokens(1, past))
+      expect(await one.tokenOf(userId)).toBe('access 2')
+      expect(await openProcess().tokenOf(userId)).toBe('access 2')
+      expect(used).toEqual(['refresh 1'])
+    },
+  )
 
   test.each([
     ['getSecret', 1],

@@ -6,6 +6,7 @@ import { CodeHostFault, HostTokens, type CodeHost } from '#platform/ports/codeHo
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { alone } from '../async/alone.ts'
+import { retryWhileUnavailable } from '../eventlog/eventLog.ts'
 
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
@@ -31,6 +32,12 @@ const maxUnstored = 1_000
 /** The code host's error for a refresh token that was used, has expired or was revoked. Only this error ends a grant. */
 const usedUp = 'bad_refresh_token'
 
+/** The tokens that are stored, and those that take their place. */
+interface Renewal {
+  readonly tokens: HostTokens
+  readonly fresh: HostTokens
+}
+
 const scope = (userId: string): string => `user:${userId}`
 const tokensIn = (secret: string | undefined): HostTokens | undefined =>
   secret === undefined ? undefined : HostTokens.parse(JSON.parse(secret))
@@ -45,8 +52,10 @@ export function hostAccess(engines: {
   codeHost: Pick<CodeHost, 'refresh' | 'revoke' | 'account'>
   clock: Clock
   leases: Pick<Leases, 'hold'>
+  /** How long storing renewed tokens is tried again, in ms. */
+  storePatienceMs?: number
 }): HostAccess {
-  const { vault, codeHost, clock, leases } = engines
+  const { vault, codeHost, clock, leases, storePatienceMs: patienceMs = 15_000 } = engines
   const refreshing = new Map<string, Promise<string>>()
   /** Renewed tokens that are not stored yet, by the stored refresh token that was used for them: it never works again. */
   const unstored = new LRUCache<string, HostTokens>({ max: maxUnstored })
@@ -74,12 +83,8 @@ export function hostAccess(engines: {
       const last = unstored.get(tokens.refreshToken) ?? tokens
       const fresh = holds(last) ? last : await codeHost.refresh(last.refreshToken ?? tokens.refreshToken)
       unstored.set(tokens.refreshToken, fresh)
-      // A sign-in does not wait for the lease, so the stored tokens may be newer.
-      const now = await kept(userId)
-      if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
-      await keep(userId, fresh)
-      unstored.delete(tokens.refreshToken)
-      return fresh.accessToken
+      // No other process can use the person's access until the renewed tokens are stored.
+      return await retryWhileUnavailable(() => store(userId, { tokens, fresh }), { patienceMs })
     } catch (fault) {
       if (!(fault instanceof CodeHostFault && fault.hostCode === usedUp)) throw fault
       // Another process may have used the refresh token and stored the new tokens.
@@ -87,6 +92,15 @@ export function hostAccess(engines: {
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       throw new Fault('github_not_connected')
     }
+  }
+
+  async function store(userId: string, { tokens, fresh }: Renewal): Promise<string> {
+    // A sign-in does not wait for the lease, so the stored tokens may be newer.
+    const now = await kept(userId)
+    if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
+    await keep(userId, fresh)
+    unstored.delete(tokens.refreshToken ?? '')
+    return fresh.accessToken
   }
 
   async function tokenOf(userId: string): Promise<string> {
