@@ -209,8 +209,15 @@ describe('where PUBLIC_URL is https', () => {
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({
       field: 'publicUrl',
-      error: expect.stringContaining('https://flightdeck.example/setup'),
+      error: expect.stringMatching(/https:\/\/flightdeck\.example\/setup.* X-Forwarded-Proto/),
     })
+  })
+
+  test('a sign-in has its cookie for https also from a proxy that does not say how the browser came', async () => {
+    const through = { 'x-forwarded-for': '192.0.2.1' }
+    const response = await fetch(`${far.base}/api/auth/github`, { headers: through, redirect: 'manual' })
+    expect(response.headers.get('location')).toBe('/setup')
+    expect(response.headers.get('set-cookie')).toMatch(/^__Host-.*; secure/i)
   })
 
   test('a page that came by https has a cookie for https', async () => {

@@ -23,7 +23,7 @@ import {
   type OAuthStates,
 } from './oauthState.ts'
 import { ofTicket, signInPath, ticketCookie, tickets, type Linking } from './linkTickets.ts'
-import { hostCookieName, hostCookieOptions } from './signedClaims.ts'
+import { hostCookieName, setHostCookie } from './signedClaims.ts'
 
 interface SignInFlow {
   readonly options: GatewayOptions
@@ -218,9 +218,8 @@ const ofState = { path: signInPath, seconds: oauthStateSeconds, sameSite: 'lax' 
 
 /** Sets a cookie of the flow, or deletes it when `value` is `null`. */
 function setCookie({ options }: SignInFlow, context: Context, name: string, value: string | null): void {
-  const origin = originOf(context, options)
   const journey = name === ticketCookie ? ofTicket : ofState
-  context.cookies.set(hostCookieName(origin, name), value, hostCookieOptions(origin, journey))
+  setHostCookie(context.cookies, originOf(context, options), name, value, journey)
 }
 
 function readCookie({ options }: SignInFlow, context: Context, name: string): string | undefined {

@@ -7,7 +7,7 @@ import { originOf } from '../http/allowedHosts.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { ofTicket, signInPath, ticketCookie, tickets } from './linkTickets.ts'
 import { oauthStates, refusalCookie } from './oauthState.ts'
-import { hostCookieName, hostCookieOptions } from './signedClaims.ts'
+import { hostCookieName, setHostCookie } from './signedClaims.ts'
 
 const route = routeWith<GatewayServices>()
 
@@ -28,8 +28,7 @@ export function linkRoutes(
     route(linkGitHub, identified, async ({ user: person, sessionId, client, body }, services) => {
       const linking = { userId: person.id, sessionId, taskId: body?.taskId }
       const { ticket, proof } = await tickets(services).issue(linking)
-      const origin = originOf(client, options)
-      client.cookies.set(hostCookieName(origin, ticketCookie), proof, hostCookieOptions(origin, ofTicket))
+      setHostCookie(client.cookies, originOf(client, options), ticketCookie, proof, ofTicket)
       return { url: `${signInPath}?link=${ticket}` }
     }),
   ]

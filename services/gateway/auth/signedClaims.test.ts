@@ -1,6 +1,9 @@
 /** The names and options of sign-in cookies. */
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import Koa from 'koa'
 import { expect, test } from 'vitest'
-import { hostCookieName, hostCookieOptions } from './signedClaims.ts'
+import { hostCookieName, hostCookieOptions, setHostCookie } from './signedClaims.ts'
 
 test('no other host of the site can set a cookie of the sign-in where there is https', () => {
   const given = { path: '/api/auth/github', seconds: 60, sameSite: 'lax' } as const
@@ -16,4 +19,13 @@ test('no other host of the site can set a cookie of the sign-in where there is h
     path: '/api/auth/github',
     secure: false,
   })
+})
+
+test('a cookie for https is set although a proxy forwards by plain http and does not say how the browser came', () => {
+  const request = new IncomingMessage(new Socket())
+  const response = new ServerResponse(request)
+  const { cookies } = new Koa().createContext(request, response)
+  const given = { path: '/api/auth/github', seconds: 60, sameSite: 'lax' } as const
+  setHostCookie(cookies, 'https://a.example', 'name', 'value', given)
+  expect(response.getHeader('set-cookie')).toEqual([expect.stringMatching(/^__Host-name=value;.*; secure/)])
 })

@@ -1,5 +1,6 @@
 /** Claims in a cookie or an address. The signature proves that this server made them recently. */
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
+import type { Context } from 'koa'
 import type { z } from 'zod'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -44,6 +45,19 @@ export const hostCookieOptions = (
   { path, ...rest }: Parameters<typeof cookieOptions>[1],
 ): ReturnType<typeof cookieOptions> =>
   cookieOptions(origin, { ...rest, path: origin.startsWith('https:') ? '/' : path })
+
+/** Sets a sign-in cookie, or deletes it when `value` is `null`. */
+export function setHostCookie(
+  cookies: Context['cookies'],
+  origin: string,
+  name: string,
+  value: string | null,
+  journey: Parameters<typeof cookieOptions>[1],
+): void {
+  // Our own address says how the browser came, since a proxy that ends https need not tell us.
+  cookies.secure = origin.startsWith('https:')
+  cookies.set(hostCookieName(origin, name), value, hostCookieOptions(origin, journey))
+}
 
 /** Options of a cookie that is sent only to `path`, and that no script can read. `origin` is our address as the browser sees it. */
 export const cookieOptions = (

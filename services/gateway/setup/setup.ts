@@ -141,7 +141,7 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
 const openedByHttp = (publicUrl: string): Fault =>
   new Fault(
     'invalid_input',
-    `This page came by plain http, so GitHub's answer would be lost on the way back to ${publicUrl}. Open ${publicUrl}${setupPath} with the same code; where a proxy in front ends https, set TRUST_PROXY.`,
+    `This page came by plain http, so GitHub's answer would be lost on the way back to ${publicUrl}. Open ${publicUrl}${setupPath} with the same code; where a proxy in front ends https, set TRUST_PROXY, and have the proxy send X-Forwarded-Proto.`,
     'publicUrl',
   )
 
