@@ -1,5 +1,14 @@
 /** Only its owner can access the data folder, and it must be a folder. */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -34,4 +43,13 @@ test('a file, and a folder below a file, are refused with a sentence, and the fi
     expect(() => holdDataFolder(path)).toThrow(`The data folder ${path} is not writable.`)
   }
   expect(readFileSync(file, 'utf8')).toBe('mine')
+})
+
+test('what cannot be closed to others is refused with a sentence that says so', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flightdeck-data-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  // Not even root may change the mode of this folder.
+  symlinkSync('/proc/self', join(folder, 'blobs'))
+  expect(() => holdDataFolder(folder)).toThrow(UnusableDataFolder)
+  expect(() => holdDataFolder(folder)).toThrow(`${join(folder, 'blobs')} is open to other users`)
 })

@@ -26,6 +26,7 @@ export function holdDataFolder(folder: string): () => void {
     // Existing paths may be accessible to other users of the machine, so their mode is changed too.
     for (const path of [folder, trial, lock, join(folder, 'blobs')]) closeToOthers(path)
   } catch (fault) {
+    if (fault instanceof UnusableDataFolder) throw fault
     throw new UnusableDataFolder(
       `The data folder ${folder} is not writable. Make it writable, or point DATA_DIR at another folder.`,
       { cause: fault },
@@ -40,5 +41,13 @@ export function holdDataFolder(folder: string): () => void {
 
 function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
-  if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700)
+  if ((mode & 0o077) === 0) return
+  try {
+    chmodSync(path, mode & 0o700)
+  } catch (fault) {
+    throw new UnusableDataFolder(
+      `${path} is open to other users, and Flightdeck may not close it to them. Make the user that runs Flightdeck its owner, or point DATA_DIR at a folder that does not exist yet.`,
+      { cause: fault },
+    )
+  }
 }
