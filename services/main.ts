@@ -20,7 +20,7 @@ import { beginCodeHost } from './localCodeHost.ts'
 import type { OperationResult } from './operations/operation.ts'
 import { usage, usageOf } from './operations/helpText.ts'
 import { readModelOperationOf, operationOf, UnknownWords } from './operations/operatorCommands.ts'
-import { standaloneOf } from './operations/storeCommands.ts'
+import { requireLog, standaloneOf } from './operations/storeCommands.ts'
 import type { Details } from '#platform/http/health.ts'
 import { webhookSecrets } from '#platform/credentials/hostApp.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
@@ -318,6 +318,7 @@ async function main(): Promise<void> {
     }
     return
   }
+  if (operation) requireLog(config)
   // An operation runs without services. On shared engines, it then needs no lock on the data folder, which the running product holds.
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
   // No service runs while the engines are being opened, so the process can simply exit.

@@ -8,7 +8,7 @@ export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- rebuild [<read model>] [--data <folder>]
        npm start -- backup <folder> [--with-key] [--data <folder>]
        npm start -- restore <folder> [--data <folder>]
-       npm start -- restored
+       npm start -- restored [--data <folder>]
        npm start -- migrate [--data <folder>]
 
   --repo <path or git URL>  imports a repository into the local code host, under ada; repeat it for more

@@ -6,6 +6,7 @@ import { UnknownWords } from './operatorCommands.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OwnStores } from '#platform/compose.ts'
+import type { Config } from '#platform/config/config.ts'
 import { inspectQuarantined, listQuarantined, releaseQuarantined } from '#platform/eventlog/quarantine.ts'
 
 /**
@@ -69,13 +70,18 @@ function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<Ope
       }
 }
 
+/** Throws when the log is in the data folder and that is missing: a command about a log would otherwise begin a new one. */
+export function requireLog({ engines, dataDir }: Pick<Config, 'engines' | 'dataDir'>): void {
+  if (engines.eventStore === null && !existsSync(join(dataDir, 'events.sqlite')))
+    throw new Error(`There is no data folder at ${dataDir}. Name it with --data or DATA_DIR.`)
+}
+
 /** Opens the data folder or the configured databases, even while another process uses them. Throws if the data folder is needed but missing. */
 async function onOwnStores(
   { config, logger }: OperationContext,
   operation: (stores: OwnStores) => Promise<OperationResult>,
 ): Promise<OperationResult> {
-  if (config.engines.eventStore === null && !existsSync(join(config.dataDir, 'events.sqlite')))
-    throw new Error(`There is no data folder at ${config.dataDir}. Name it with --data or DATA_DIR.`)
+  requireLog(config)
   const { openStores } = await import('#platform/compose.ts')
   const stores = await openStores(config, logger)
   try {

@@ -349,6 +349,20 @@ test('the stored log holds against its seals, and a log put back from before the
   await scene.product.restart()
 })
 
+test.each([[['verify']], [['restored']], [['seals']], [['seals', 'new-key']], [['jobs']]])(
+  '%j makes no data folder where there is none',
+  async (words) => {
+    const nowhere = join(scene.product.dataDir, 'nowhere')
+    const env = { PATH: process.env['PATH'] ?? '' }
+    expect(await runProduct(env, [...words, '--data', nowhere])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^There is no data folder at/),
+    })
+    expect(existsSync(nowhere)).toBe(false)
+  },
+)
+
 // Holds findings 2.13.
 test('recorder H2, M4, M7: of contents and blobs that are not there it says why, and of a deleted task it has the events', async () => {
   await scene.product.terminate()
