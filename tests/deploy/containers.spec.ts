@@ -16,16 +16,31 @@ test('the images have the packages with which sharp decodes pictures, which are 
   expect(textOf('Dockerfile')).not.toMatch(/npm ci.*(--omit[= ]optional|--no-optional)/)
 })
 
+const Compose = z.looseObject({
+  services: z.record(
+    z.string(),
+    z.looseObject({
+      environment: z.record(z.string(), z.unknown()).default({}),
+      healthcheck: z.looseObject({ test: z.array(z.string()) }),
+      depends_on: z.record(z.string(), z.unknown()).default({}),
+    }),
+  ),
+})
+const { services } = Compose.parse(parseYaml(textOf('docker-compose.yml')))
+
 test('the command service, which tries keys, and the runner reach models at the same addresses', () => {
-  const Compose = z.looseObject({
-    services: z.record(
-      z.string(),
-      z.looseObject({ environment: z.record(z.string(), z.unknown()).default({}) }),
-    ),
-  })
-  const { services } = Compose.parse(parseYaml(textOf('docker-compose.yml')))
   const addresses = (service: string) =>
     Object.entries(services[service]?.environment ?? {}).filter(([name]) => name.endsWith('_BASE_URL'))
   expect(addresses('runner')).not.toEqual([])
   expect(addresses('command')).toEqual(addresses('runner'))
+})
+
+test('the gateway starts while read models are rebuilt: what it waits for need only be alive', () => {
+  const checkOf = (name: string) => services[name]?.healthcheck.test.join(' ')
+  const ours = Object.keys(services['gateway']?.depends_on ?? {}).filter((name) =>
+    ['command', 'query'].includes(name),
+  )
+  expect(ours.toSorted()).toEqual(['command', 'query'])
+  for (const name of ours) expect(checkOf(name)).toContain('/healthz')
+  expect(checkOf('gateway')).toContain('/readyz')
 })
