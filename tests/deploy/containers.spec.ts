@@ -21,6 +21,7 @@ const Compose = z.looseObject({
     z.string(),
     z.looseObject({
       environment: z.record(z.string(), z.unknown()).default({}),
+      stop_grace_period: z.string().optional(),
       healthcheck: z.looseObject({ test: z.array(z.string()) }),
       depends_on: z.record(z.string(), z.unknown()).default({}),
     }),
@@ -43,4 +44,11 @@ test('the gateway starts while read models are rebuilt: what it waits for need o
   expect(ours.toSorted()).toEqual(['command', 'query'])
   for (const name of ours) expect(checkOf(name)).toContain('/healthz')
   expect(checkOf('gateway')).toContain('/readyz')
+})
+
+test('a runner is given the time that its runs may take to end, and a moment more', () => {
+  const { environment, stop_grace_period } = services['runner'] ?? {}
+  expect(environment?.['DRAIN_SECONDS']).toMatch(/^\$\{DRAIN_SECONDS:-\}$/)
+  // A duration may have several parts, which Compose adds up.
+  expect(stop_grace_period).toMatch(/^\$\{DRAIN_SECONDS:-0\}s15s$/)
 })
