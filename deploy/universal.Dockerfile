@@ -1,7 +1,7 @@
 # The universal image: what most repositories need. Node, Python, Go, Rust and Java with their package managers, a C compiler, and a browser that needs
 # no screen. All versions are pinned here; Python and the browser have those of the Debian release. Build it from the repository's folder:
 #   docker build --file deploy/universal.Dockerfile --tag flightdeck/universal deploy
-# CONTAINER_IMAGE=flightdeck/universal uses it for container sandboxes, and --build-arg RUNNER_BASE=flightdeck/universal for the runner's image.
+# CONTAINER_IMAGE=flightdeck/universal uses it for container sandboxes, and RUNNER_BASE=flightdeck/universal in .env for the runner's image.
 ARG NODE_IMAGE=node:24-bookworm-slim
 ARG GO_IMAGE=golang:1.24-bookworm
 ARG RUST_IMAGE=rust:1.88-slim-bookworm

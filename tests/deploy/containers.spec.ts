@@ -21,6 +21,7 @@ const Compose = z.looseObject({
     z.string(),
     z.looseObject({
       environment: z.record(z.string(), z.unknown()).default({}),
+      build: z.looseObject({ args: z.record(z.string(), z.string()) }).optional(),
       stop_grace_period: z.string().optional(),
       healthcheck: z.looseObject({ test: z.array(z.string()) }),
       depends_on: z.record(z.string(), z.unknown()).default({}),
@@ -51,4 +52,9 @@ test('a runner is given the time that its runs may take to end, and a moment mor
   expect(environment?.['DRAIN_SECONDS']).toMatch(/^\$\{DRAIN_SECONDS:-\}$/)
   // A duration may have several parts, which Compose adds up.
   expect(stop_grace_period).toMatch(/^\$\{DRAIN_SECONDS:-0\}s15s$/)
+})
+
+test('what an operator can choose in the Dockerfile, Compose builds with', () => {
+  const choices = [...textOf('Dockerfile').matchAll(/^ARG (\w+)=/gm)].map(([, name = '']) => name)
+  expect(Object.keys(services['runner']?.build?.args ?? {}).toSorted()).toEqual(choices.toSorted())
 })
