@@ -17,7 +17,7 @@ export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | '
   const { codeHost } = config
   const address = publicAddress(config)
   const isHere = codeHost.kind === 'local' || isLoopback(new URL(codeHost.serverUrl).hostname)
-  return isHere || !isLoopback(new URL(address).hostname) ? address.replace(/\/+$/, '') : null
+  return isHere || !isLoopback(new URL(address).hostname) ? address : null
 }
 
 /** Like `addressForCodeHost`, but also `null` in a process that cannot know the address: one without PUBLIC_URL and without the gateway. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tokenKindOf } from '#domain/codeHostToken.ts'
+import { addressForCodeHost, publicAddress } from './addresses.ts'
 import { BadConfig, readConfig } from './config.ts'
 import { describeVariables } from './variables.ts'
 
@@ -79,6 +80,13 @@ test('traces follow the conventions for generative AI only where that is said', 
   expect(readConfig({ ORIGIN_NOTES: '1' }).originNotes).toBe(true)
   expect(readConfig({ OTEL_GENAI: '0' }).genAiTraces).toBe(false)
   expect(faultsOf({ OTEL_GENAI: 'yes' })).toEqual(['OTEL_GENAI: is 1 or 0.'])
+})
+
+test('the public address is an origin, so that paths can follow it', () => {
+  const env = { PUBLIC_URL: 'https://Flightdeck.example.com:443/', ALLOWED_USERS: '*' }
+  const config = readConfig(env)
+  expect(publicAddress(config)).toBe('https://flightdeck.example.com')
+  expect(addressForCodeHost(config)).toBe('https://flightdeck.example.com')
 })
 
 test('previews have a host of their own, below which the product is not, and https', () => {
@@ -311,6 +319,10 @@ describe('a fault', () => {
     [{ PORT: '8081' }, 'CODEHOST_PORT: is the same as PORT.'],
     [{ PUBLIC_URL: 'flightdeck.example' }, 'PUBLIC_URL: is an http or https address.'],
     [{ PUBLIC_URL: 'javascript:alert(1)' }, 'PUBLIC_URL: is an http or https address.'],
+    [
+      { PUBLIC_URL: 'https://example.com/flightdeck' },
+      'PUBLIC_URL: is an address without a path; Flightdeck needs a host name of its own.',
+    ],
     [{ ANTHROPIC_BASE_URL: 'file:///etc' }, 'ANTHROPIC_BASE_URL: is an http or https address.'],
     [{ SANDBOX: 'wood' }, 'SANDBOX: is auto, bubblewrap, container or none.'],
     [

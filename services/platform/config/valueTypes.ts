@@ -14,6 +14,13 @@ export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is 
 export const timerSeconds = count.max(2_073_600, { error: 'is at most 2073600' })
 export const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
 export const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
+/** The origin of an address; an address with a path is refused, because the product is served at the root. */
+export const origin = address.transform((text, { addIssue }) => {
+  const { origin: root, pathname, search, hash } = new URL(text)
+  if (`${pathname}${search}${hash}` !== '/')
+    addIssue('is an address without a path; Flightdeck needs a host name of its own')
+  return root
+})
 export const hostname = z
   .string()
   .toLowerCase()

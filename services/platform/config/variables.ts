@@ -13,6 +13,7 @@ import {
   key,
   onOrOff,
   organizations,
+  origin,
   pem,
   people,
   peopleOrEverybody,
@@ -71,8 +72,8 @@ export const variables = {
   ],
   QUERY_URL: [address.optional(), 'where a gateway finds the query service, if it runs in another process'],
   PUBLIC_URL: [
-    address.optional(),
-    'address at which people reach the product, if it is not a loopback address',
+    origin.optional(),
+    'address without a path at which people reach the product, if it is not a loopback address',
   ],
   PREVIEW_HOST: [
     hostname.optional(),
