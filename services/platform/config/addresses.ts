@@ -3,9 +3,11 @@ import type { CodeHostConfig } from './codeHost.ts'
 import { isLoopback } from './checks.ts'
 import type { Config } from './config.ts'
 
+const isEverywhere = (host: string): boolean => host === '0.0.0.0' || host === '::'
+
+/** The address at which this machine reaches what listens on `host`. */
 export function ownAddress({ host, port }: Pick<Config, 'host' | 'port'>): string {
-  const everywhere = host === '0.0.0.0' || host === '::'
-  const name = everywhere || host === 'localhost' ? '127.0.0.1' : host
+  const name = isEverywhere(host) ? '127.0.0.1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
@@ -27,16 +29,28 @@ export const knownAddressForCodeHost = (
   config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null
 
 /** The addresses of the code host's pages and of its API. */
-export function codeHostAddresses(config: Pick<Config, 'codeHostPort'>, codeHost: CodeHostConfig) {
+export function codeHostAddresses(
+  { codeHostHost: host, codeHostPort: port }: Pick<Config, 'codeHostHost' | 'codeHostPort'>,
+  codeHost: CodeHostConfig,
+) {
   if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }
-  return {
-    serverUrl: `http://localhost:${config.codeHostPort}`,
-    apiUrl: `http://127.0.0.1:${config.codeHostPort}/api/v3`,
-  }
+  const own = ownAddress({ host, port })
+  const isNamed = isLoopback(host) || isEverywhere(host)
+  return { serverUrl: isNamed ? `http://localhost:${port}` : own, apiUrl: `${own}/api/v3` }
+}
+
+/** The origins of people's pictures. GitHub has a separate host for them; an enterprise server may have a subdomain `avatars`. */
+export function pictureOrigins(
+  config: Pick<Config, 'codeHost' | 'codeHostHost' | 'codeHostPort'>,
+): readonly string[] {
+  const { serverUrl } = codeHostAddresses(config, config.codeHost)
+  if (config.codeHost.kind === 'local') return [serverUrl]
+  const { origin, protocol, host, hostname } = new URL(serverUrl)
+  if (hostname === 'github.com') return ['https://avatars.githubusercontent.com']
+  return [origin, `${protocol}//avatars.${host}`]
 }
 
 /** The domain of the email addresses by which the code host attributes commits to accounts. */
-export function noreplyDomainOf(config: Pick<Config, 'codeHostPort' | 'codeHost'>): string {
-  const { serverUrl } = codeHostAddresses(config, config.codeHost)
-  return `users.noreply.${new URL(serverUrl).hostname}`
+export function noreplyDomainOf({ codeHost }: Pick<Config, 'codeHost'>): string {
+  return `users.noreply.${codeHost.kind === 'local' ? 'localhost' : new URL(codeHost.serverUrl).hostname}`
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { tokenKindOf } from '#domain/codeHostToken.ts'
-import { addressForCodeHost, publicAddress } from './addresses.ts'
+import { addressForCodeHost, codeHostAddresses, ownAddress, publicAddress } from './addresses.ts'
 import { BadConfig, readConfig } from './config.ts'
 import { describeVariables } from './variables.ts'
 
@@ -87,6 +87,26 @@ test('the public address is an origin, so that paths can follow it', () => {
   const config = readConfig(env)
   expect(publicAddress(config)).toBe('https://flightdeck.example.com')
   expect(addressForCodeHost(config)).toBe('https://flightdeck.example.com')
+})
+
+test.each([
+  [{}, 'http://localhost:8081', 'http://127.0.0.1:8081'],
+  [{ HOST: 'localhost' }, 'http://localhost:8081', 'http://localhost:8081'],
+  [{ HOST: '::1' }, 'http://localhost:8081', 'http://[::1]:8081'],
+  [{ HOST: '192.0.2.1', CODEHOST_HOST: '192.0.2.1' }, 'http://192.0.2.1:8081', 'http://192.0.2.1:8081'],
+  [{ HOST: '192.0.2.1', CODEHOST_HOST: '0.0.0.0' }, 'http://localhost:8081', 'http://127.0.0.1:8081'],
+])('the local code host is called where it listens: %j', (env, serverUrl, api) => {
+  const config = readConfig({ ...env, ALLOWED_USERS: '*' })
+  expect(codeHostAddresses(config, config.codeHost)).toEqual({ serverUrl, apiUrl: `${api}/api/v3` })
+})
+
+test('the address of this process does not make the one of a code host in another process', () => {
+  const engines = { EVENTSTORE_URL: 'esdb://events', MONGODB_URL: 'mongodb://x/y', NATS_URL: 'nats://n' }
+  const apart = { SERVICES: 'gateway', COMMAND_URL: 'http://command', QUERY_URL: 'http://query', ...engines }
+  const env = { ...apart, HOST: '192.0.2.1', MASTER_KEY: 'a'.repeat(64), ALLOWED_USERS: '*' }
+  expect(readConfig(env).codeHostHost).toBe('127.0.0.1')
+  expect(readConfig({ ...env, CODEHOST_HOST: '192.0.2.2' }).codeHostHost).toBe('192.0.2.2')
+  expect(ownAddress({ host: '::', port: 8080 })).toBe('http://127.0.0.1:8080')
 })
 
 test('previews have a host of their own, below which the product is not, and https', () => {

@@ -36,17 +36,6 @@ export function codeHostName({ codeHost }: Pick<Config, 'codeHost'>): string {
   return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
 }
 
-/** The origins of people's pictures. GitHub has a separate host for them; an enterprise server may have a subdomain `avatars`. */
-export function pictureOrigins({
-  codeHost,
-  codeHostPort,
-}: Pick<Config, 'codeHost' | 'codeHostPort'>): readonly string[] {
-  if (codeHost.kind === 'local') return [`http://localhost:${codeHostPort}`]
-  const { origin, protocol, host, hostname } = new URL(codeHost.serverUrl)
-  if (hostname === 'github.com') return ['https://avatars.githubusercontent.com']
-  return [origin, `${protocol}//avatars.${host}`]
-}
-
 /** The token that replaces the App in single-user mode. */
 export function tokenOf({ codeHost }: Pick<Config, 'codeHost'>): string | undefined {
   return codeHost.kind === 'github' ? codeHost.token : undefined
@@ -99,7 +88,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     /** The port of this process: of the product itself if it has the gateway, otherwise for calls by other services. */
     port: values.PORT,
     codeHostPort: values.CODEHOST_PORT,
-    codeHostHost: values.CODEHOST_HOST ?? values.HOST,
+    codeHostHost: values.CODEHOST_HOST ?? (services.has('codehost') ? values.HOST : '127.0.0.1'),
     host: values.HOST,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL ?? null,
