@@ -2,6 +2,8 @@
 # Makes the secrets that docker-compose.yml names, each once: what is there stays. Needs openssl.
 #   sh scripts/containersSecrets.sh [folder]          ./secrets unless told otherwise
 set -eu
+# Without this, what it should have made would be empty files.
+command -v openssl >/dev/null || { echo 'openssl is missing. Install it, and run this again.' >&2; exit 1; }
 cd "$(dirname "$0")/.."
 folder=${1:-secrets}
 

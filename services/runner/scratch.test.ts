@@ -26,3 +26,8 @@ test('a folder lets others pass through and see nothing', async () => {
   const made = await (await openScratch('runner-1')).make()
   expect((await stat(made)).mode & 0o777).toBe(0o711)
 })
+
+test('a temporary folder that is missing is refused with a sentence', async () => {
+  vi.stubEnv('TMPDIR', join(folder, 'nowhere'))
+  await expect(openScratch('runner-1')).rejects.toThrow(/^The folder .*nowhere for temporary files .* TMPDIR/)
+})

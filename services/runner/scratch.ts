@@ -16,7 +16,7 @@ export interface Scratch {
 /** Opens the scratch folder of a runner, and removes what the runner left when it was killed. There is only one runner with this id at a time. */
 export async function openScratch(runnerId: string): Promise<Scratch> {
   const prefix = `flightdeck-${createHash('sha256').update(runnerId).digest('hex').slice(0, 10)}-`
-  const left = readdirSync(tmpdir()).filter((name) => name.startsWith(prefix))
+  const left = namesInTemporary().filter((name) => name.startsWith(prefix))
   for (const name of left) await rm(join(tmpdir(), name), { recursive: true, force: true })
   return {
     async make() {
@@ -24,5 +24,16 @@ export async function openScratch(runnerId: string): Promise<Scratch> {
       await chmod(folder, 0o711)
       return folder
     },
+  }
+}
+
+function namesInTemporary(): readonly string[] {
+  try {
+    return readdirSync(tmpdir())
+  } catch (fault) {
+    throw new Error(
+      `The folder ${tmpdir()} for temporary files cannot be read. Make it, or point TMPDIR at another.`,
+      { cause: fault },
+    )
   }
 }

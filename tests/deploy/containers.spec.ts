@@ -1,8 +1,10 @@
 /** What the Dockerfile and docker-compose.yml say, read without a container engine. */
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseYaml } from '@redocly/openapi-core'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 
 const textOf = (name: string) => readFileSync(join(import.meta.dirname, '../..', name), 'utf8')
@@ -57,4 +59,18 @@ test('a runner is given the time that its runs may take to end, and a moment mor
 test('what an operator can choose in the Dockerfile, Compose builds with', () => {
   const choices = [...textOf('Dockerfile').matchAll(/^ARG (\w+)=/gm)].map(([, name = '']) => name)
   expect(Object.keys(services['runner']?.build?.args ?? {}).toSorted()).toEqual(choices.toSorted())
+})
+
+test('without openssl no secret is made, rather than an empty one', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'flightdeck-secrets-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const tool of ['cat', 'chmod', 'dirname', 'mkdir', 'mv']) {
+    const path = execFileSync('/bin/sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim()
+    symlinkSync(path, join(folder, tool))
+  }
+  const script = join(import.meta.dirname, '../../scripts/containersSecrets.sh')
+  const made = join(folder, 'secrets')
+  const { status, stderr } = spawnSync('/bin/sh', [script, made], { env: { PATH: folder }, encoding: 'utf8' })
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('openssl') })
+  expect(existsSync(made)).toBe(false)
 })
