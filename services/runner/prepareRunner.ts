@@ -34,7 +34,8 @@ export function prepareRunner(config: Config, logger: Logger) {
 async function prepare(config: Config, logger: Logger): Promise<PreparedRunner> {
   const root = join(config.dataDir, 'runner')
   mkdirSync(root, { recursive: true, mode: 0o711 })
-  const git = hostGit({ program: 'git', path: config.path })
+  const certificates = config.environment['GIT_SSL_CAINFO'] || undefined
+  const git = hostGit({ program: 'git', path: config.path, certificates })
   const runnerId = runnerIdIn(root)
   const scratch = await openScratch(runnerId)
   const progress = (line: string): void => logger.warn(line)

@@ -115,6 +115,8 @@ export interface HostGitOptions {
   readonly program: string
   /** The `PATH` for git and the programs that it starts. */
   readonly path: string
+  /** A file with the certificates to trust in place of the system's. */
+  readonly certificates?: string | undefined
   readonly limits?: HostGitLimits
 }
 
@@ -122,13 +124,14 @@ export interface HostGitOptions {
  * git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, like a call to its
  * API. A second attempt is safe for a push too: it finds the commits that the first one pushed.
  */
-export function hostGit({ program, path, limits = hostGitLimits }: HostGitOptions): HostGit {
+export function hostGit({ program, path, certificates, limits = hostGitLimits }: HostGitOptions): HostGit {
+  const trusted = certificates === undefined ? {} : { GIT_SSL_CAINFO: certificates }
   const startedBy =
     (launcher: readonly string[]): Git =>
     async (call) => {
       const once = () =>
         run('/bin/sh', [...bounded(limits), ...launcher, program, ...gitArguments(call)], {
-          env: gitEnvironment(call, path),
+          env: { ...gitEnvironment(call, path), ...trusted },
           timeoutMs: call.timeoutMs ?? 60_000,
           maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
           ...passedThrough(call),
