@@ -7,6 +7,7 @@ import { TaskUpdated } from '#domain/task/events.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { isDamaged, type LogRecord } from '#platform/ports/eventStore.ts'
+import { UnusableEngine } from '#platform/ports/faults.ts'
 import { emptyHead, eventLog } from './eventLog.ts'
 import { commands } from '../commands/execute.ts'
 import { openKnownLog, openLog } from './logIdentity.ts'
@@ -95,4 +96,23 @@ describe('recorder C1: of a log whose own stream is damaged', () => {
       expect(noted).toEqual([logDamage, logDamage])
     },
   )
+})
+
+test('an empty log beside read models of a log is refused, and begun where there are none', async () => {
+  const catalog = await engines.readStore.catalog()
+  const opened = (log: LogIdentity | null) =>
+    openKnownLog({
+      eventStore: engines.eventStore,
+      commands: commands(engines.log),
+      readStore: { catalog: async () => ({ ...catalog, log }) },
+      sealsFile: { newest: async () => undefined },
+      setAside: () => undefined,
+    })
+  const gone = { logId: taskId(7), epoch: 2 }
+  await expect(opened(gone)).rejects.toThrow(UnusableEngine)
+  await expect(opened(gone)).rejects.toThrow(`are those of log ${gone.logId}. Check EVENTSTORE_URL`)
+  expect(await engines.eventStore.head()).toBeNull()
+  const { logIdentity } = await opened(null)
+  // The projector rebuilds read models of another log than the one that is there.
+  expect(await opened(gone)).toEqual({ logIdentity, logDamage: null })
 })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
-import { OlderData } from '#platform/ports/faults.ts'
+import { OlderData, UnusableEngine } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { identityInFile, type SealsFile } from '#platform/seals/sealsFile.ts'
 import type { Commands } from '../commands/execute.ts'
@@ -28,11 +28,12 @@ const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000',
 
 /**
  * The log's identity. If the stream that holds the identity is damaged, the identity comes from a copy outside of the log or else is `unknownLog`,
- * and `logDamage` describes the damage. Throws `OlderData` like `openLog`.
+ * and `logDamage` describes the damage. Throws `OlderData` like `openLog`, and `UnusableEngine` when the log of the read models is gone.
  */
 export async function openKnownLog(
   opening: OpeningLog & KnowsIdentity & { readonly setAside: (fault: UnreadableEvent) => void },
 ): Promise<{ readonly logIdentity: LogIdentity; readonly logDamage: string | null }> {
+  await refuseLostLog(opening)
   try {
     return { logIdentity: await openLog(opening), logDamage: null }
   } catch (fault) {
@@ -40,6 +41,17 @@ export async function openKnownLog(
     opening.setAside(damage)
     return { logIdentity, logDamage: damage.message }
   }
+}
+
+/** Throws when the log is empty although the read models are those of a log: beginning another would hide that one. */
+async function refuseLostLog({ eventStore, readStore }: OpeningLog & KnowsIdentity): Promise<void> {
+  if ((await eventStore.head()) !== null) return
+  const { log } = await readStore.catalog()
+  // Another process may have begun the log in the meantime.
+  if (log === null || (await eventStore.head()) !== null) return
+  throw new UnusableEngine(
+    `The event store is empty, but the read models are those of log ${log.logId}. Check EVENTSTORE_URL or DATA_DIR, or put the log back from a backup. To start from nothing, remove the read models, keys and blobs too.`,
+  )
 }
 
 /** The log's identity as `openKnownLog` finds it, but without writing to the log. `undefined` when the log was not begun and there is no copy. */
