@@ -8,8 +8,15 @@ import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { readToken } from '../../api/tokenStore.ts'
-import { draftDescription, selectedAgent, selectedMode, selectedModel } from '../../state/persisted.ts'
-import { usePersisted } from '../../state/usePersisted.ts'
+import {
+  draftDescription,
+  recall,
+  remember,
+  selectedAgent,
+  selectedMode,
+  selectedModel,
+} from '../../state/persisted.ts'
+import { changeElsewhere, usePersisted } from '../../state/usePersisted.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { optionalPart } from '../../ui/optionalPart.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
@@ -40,7 +47,7 @@ const startKey = 'mod+enter'
 
 export function Composer() {
   const projects = useProjectsQuery()
-  const { description, write, latest } = useDescription()
+  const { description, write, latest, clear } = useDescription()
   const voice = useVoice((words) => {
     // Logging out discards the draft, so nothing is added to it any more.
     if (readToken() !== null) write(appendWords(latest.current, words))
@@ -67,6 +74,7 @@ export function Composer() {
       voice.end()
       return latest.current.trim()
     },
+    clear,
   })
   const notice = start.waiting ? imageTexts.waiting : start.stopped ? imageTexts.stopped : null
 
@@ -150,7 +158,21 @@ function useDescription() {
     latest.current = next
     setDescription(next)
   }
-  return { description, write, latest }
+  const isShown = useRef(false)
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+    }
+  }, [])
+  /** Clears what was sent, also in a composer that was opened after this one was left. The draft of another browser tab stays. */
+  const clear = (sent: string) => {
+    const stored = recall(draftDescription)
+    if ((isShown.current ? latest.current : stored).trim() !== sent) return
+    changeElsewhere(draftDescription, '')
+    if (stored.trim() !== sent) remember(draftDescription, stored)
+  }
+  return { description, write, latest, clear }
 }
 
 function useAgentAndModel() {

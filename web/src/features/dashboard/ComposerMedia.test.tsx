@@ -5,7 +5,7 @@ import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../tests/client/uploads.ts'
-import { draftDescription, recall } from '../../state/persisted.ts'
+import { draftDescription, recall, remember } from '../../state/persisted.ts'
 
 // Loads the page before the first test waits for it: on a busy machine that takes a while.
 beforeAll(() => import('./Dashboard.tsx'), 60_000)
@@ -90,6 +90,14 @@ describe('while a task is created', () => {
     await screen.findByText('Task created successfully')
     expect(names()).toEqual(['b.png'])
     expect(await description()).toHaveProperty('value', 'Count the words')
+    expect(recall(draftDescription)).toBe('Count the words')
+  })
+
+  test('what is sent goes, and what is written in another browser tab stays there', async () => {
+    const created = await creating(() => remember(draftDescription, 'Count the words'))
+    created()
+    await screen.findByText('Task created successfully')
+    expect(await description()).toHaveProperty('value', '')
     expect(recall(draftDescription)).toBe('Count the words')
   })
 

@@ -3,8 +3,6 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { titleOf } from '#domain/api/tasks.ts'
 import { newId } from '../../api/newId.ts'
-import { draftDescription, recall } from '../../state/persisted.ts'
-import { changeElsewhere } from '../../state/usePersisted.ts'
 import { type PendingImages, useWhenUploaded } from '../images/usePendingImages.ts'
 import { notified, notifiedFailure } from '../notifications/notifications.ts'
 import { useCreateTaskMutation, usePrepareTaskMutation } from '../tasks/tasksApi.ts'
@@ -23,9 +21,11 @@ interface StartOptions {
   readonly images: PendingImages
   /** Ends dictation, and returns the description. */
   readonly takeDescription: () => string
+  /** Clears the description if it is still the one that was sent. */
+  readonly clear: (sent: string) => void
 }
 
-export function useStartTask({ task, effort, mode, images, takeDescription }: StartOptions) {
+export function useStartTask({ task, effort, mode, images, takeDescription, clear }: StartOptions) {
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)
@@ -57,8 +57,8 @@ export function useStartTask({ task, effort, mode, images, takeDescription }: St
     }
     last.current = ''
     setId(newId())
-    // What was written or attached meanwhile stays, also in another composer, which shows the same draft.
-    if (recall(draftDescription).trim() === description) changeElsewhere(draftDescription, '')
+    // What was written or attached meanwhile stays.
+    clear(description)
     images.remove(...images.images.map((image) => image.id))
     setAttempted(false)
     dispatch(notified('success', texts.created, texts.createdWhy))
