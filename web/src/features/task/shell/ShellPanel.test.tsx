@@ -43,6 +43,7 @@ function liveWithShells(): Live {
 
 test.each([
   ['nowhere', 'body', 1],
+  ['on the page', '#main', 1],
   ['on its tab', '#task-tab-shell', 1],
   ['in its panel', '#task-panel-shell button', 1],
   ['where a message is written', 'textarea', 0],
@@ -52,13 +53,15 @@ test.each([
     focus.mockClear()
     const { store } = openPart(
       <LiveProvider live={liveWithShells()}>
-        <textarea aria-label="Message" />
-        <button id="task-tab-shell" type="button">
-          Shell
-        </button>
-        <div id="task-panel-shell">
-          <ShellPanel task={taskOf(1)} open={{ terminal: createTerminalLog() }} />
-        </div>
+        <main id="main" tabIndex={-1}>
+          <textarea aria-label="Message" />
+          <button id="task-tab-shell" type="button">
+            Shell
+          </button>
+          <div id="task-panel-shell">
+            <ShellPanel task={taskOf(1)} open={{ terminal: createTerminalLog() }} />
+          </div>
+        </main>
       </LiveProvider>,
     )
     act(() => void store.dispatch(connectionChanged('connected')))

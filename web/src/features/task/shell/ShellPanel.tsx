@@ -20,8 +20,8 @@ interface ShellPanelProps {
 }
 
 const nothing: readonly TerminalOutput[] = []
-/** Where the focus may be when an opened shell takes it: nowhere, on the shell's tab, or in its panel. */
-const focusGivers = 'body, #task-tab-shell, #task-panel-shell *'
+/** Where the focus may be when an opened shell takes it: nowhere, on the page that was just opened, on the shell's tab, or in its panel. */
+const focusGivers = 'body, #main, #task-tab-shell, #task-panel-shell *'
 
 export function ShellPanel({ task, open: { terminal } }: ShellPanelProps) {
   const output = useSyncExternalStore(terminal.subscribe, () => terminal.read().shell ?? nothing)
