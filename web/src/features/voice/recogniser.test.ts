@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { browserRecognition } from './recogniser.ts'
 
 /** A stand-in for the browser's recognition, with the members that are used. */
@@ -16,6 +16,12 @@ class Recognition extends EventTarget {
   }
 }
 const result = (transcript: string, isFinal: boolean) => Object.assign([{ transcript }], { isFinal })
+
+beforeEach(() => {
+  Recognition.made = []
+  vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0' })
+})
+afterEach(() => void vi.unstubAllGlobals())
 
 // Holds contract 9.20a.
 test('a browser listens in English, continuously, with interim results, and tells final words from others', () => {
@@ -42,6 +48,29 @@ test('a browser listens in English, continuously, with interim results, and tell
   native?.dispatchEvent(new Event('end'))
   expect(native?.abort).toHaveBeenCalledOnce()
   expect(heard).toHaveLength(4)
+})
+
+test('on Android, words of which the browser is not sure are not final, and a result that comes twice is heard once', () => {
+  vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0 (Linux; Android 10; K) Chrome/140.0.0.0 Mobile' })
+  const heard: string[] = []
+  browserRecognition({ webkitSpeechRecognition: Recognition })?.({
+    onBegan: () => undefined,
+    onHeard: (words, interim) => void heard.push(`${words}|${interim}`),
+    onFailed: () => undefined,
+    onEnded: () => undefined,
+  })
+  const results: unknown[] = []
+  const hear = (transcript: string, confidence: number) => {
+    results.push(Object.assign([{ transcript, confidence }], { isFinal: true }))
+    const event = Object.assign(new Event('result'), { resultIndex: results.length - 1, results })
+    Recognition.made[0]?.dispatchEvent(event)
+  }
+  hear('fix', 0)
+  hear('fix the', 0)
+  hear('fix the log', 0.9)
+  hear('fix the log', 0.9)
+  hear(' and test it', 0.8)
+  expect(heard).toEqual(['|fix', '|fix the', 'fix the log|', '|', ' and test it|'])
 })
 
 test('a browser without speech recognition has none', () => {

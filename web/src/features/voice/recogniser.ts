@@ -33,12 +33,18 @@ export function browserRecognition(scope: object = window): Recognise | null {
     native.addEventListener('start', onBegan, until)
     native.addEventListener('end', onEnded, until)
     native.addEventListener('error', ({ error }) => onFailed(error), until)
+    // Chrome on Android marks interim results as final, with a confidence of 0, and reports each final result twice.
+    const isAndroid = navigator.userAgent.includes('Android')
+    let last = ''
     const onResult = ({ resultIndex, results }: HeardEvent) => {
       let [words, interim] = ['', '']
       for (const result of [...results].slice(resultIndex)) {
         const text = result[0]?.transcript ?? ''
-        if (result.isFinal) words += text
-        else interim += text
+        if (!result.isFinal || (isAndroid && result[0]?.confidence === 0)) interim += text
+        else if (!isAndroid || text.trim() !== last) {
+          words += text
+          last = text.trim()
+        }
       }
       onHeard(words, interim)
     }
@@ -54,10 +60,13 @@ export function browserRecognition(scope: object = window): Recognise | null {
   }
 }
 
+type HeardResult = ArrayLike<{ readonly transcript: string; readonly confidence: number }> & {
+  readonly isFinal: boolean
+}
+
 interface HeardEvent {
   readonly resultIndex: number
-  readonly results: ArrayLike<ArrayLike<{ readonly transcript: string }> & { readonly isFinal: boolean }> &
-    Iterable<ArrayLike<{ readonly transcript: string }> & { readonly isFinal: boolean }>
+  readonly results: ArrayLike<HeardResult> & Iterable<HeardResult>
 }
 
 interface Until {
