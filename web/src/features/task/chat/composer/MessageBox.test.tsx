@@ -159,6 +159,23 @@ describe('images of a message', () => {
     expect(sent()).toHaveLength(2)
   })
 
+  test('that are awaited keep their message from becoming a command', async () => {
+    const uploads = fakeUploads()
+    const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    const mode = screen.getByRole('button', { name: 'Command mode' })
+    await write('rm -r work')
+    pick('a.png')
+    await press('Enter')
+    await waitFor(() => expect(send().getAttribute('aria-busy')).toBe('true'))
+    expect(mode).toHaveProperty('disabled', true)
+    fireEvent.click(mode)
+    uploads.made[0]?.answer(201, uploadedOf('image-a', 'a.png'))
+    await waitFor(() =>
+      expect(server.of(`POST ${at}/chat`)[0]?.body).toMatchObject({ isCommand: false, images: ['image-a'] }),
+    )
+    await waitFor(() => expect(mode).toHaveProperty('disabled', false))
+  })
+
   test('do not go with commands, and wait for the next message', async () => {
     const uploads = fakeUploads()
     const server = await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })

@@ -73,7 +73,8 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
     onCommand(!isCommand)
     box.current?.focus()
   }
-  useAction('commandMode', toggleCommand)
+  // A message that waits for its images must not become a command.
+  useAction('commandMode', toggleCommand, !sending.waiting)
   useAction('leaveCommandMode', () => onCommand(false), isCommand)
   // Escape has many uses, so it stops an agent only from this box, and only while the box is empty.
   useAction('stopTurn', onStop, props.mayStop && focused && blank)
@@ -108,6 +109,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
           icon={Terminal}
           label={texts.composer.command}
           aria-pressed={isCommand}
+          disabled={sending.waiting}
           onClick={toggleCommand}
           className="aria-pressed:bg-raised aria-pressed:text-text"
         />
