@@ -96,7 +96,7 @@ describe('a new pull request', () => {
     expect(screen.getByRole('alert').textContent).toBe('Not just now.')
     expect(titleField()).toHaveProperty('value', 'Task 1')
     await confirm()
-    expect(await sent(server)).toEqual({ title: 'Task 1', body: '', draft: false, autoUpdate: false, tree })
+    expect(await sent(server)).toEqual({ title: 'Task 1', body: '', draft: false, tree })
   })
 
   test('that was left has its words when it is opened again', async () => {
@@ -115,6 +115,12 @@ describe('the pull request there is', () => {
     expect(screen.queryByRole('checkbox', { name: 'Open as a draft' })).toBeNull()
     await confirm()
     expect(await sent(server)).toEqual({ autoUpdate: false, tree })
+  })
+
+  test('goes on being updated after each turn where that could not be read', async () => {
+    const server = await open(isThere, { [`GET ${at}/pr`]: () => refusal(503, 'Not just now.') })
+    await confirm()
+    expect(await sent(server)).toEqual({ tree })
   })
 
   test('gets the words that were written', async () => {

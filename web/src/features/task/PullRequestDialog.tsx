@@ -74,7 +74,8 @@ export function PullRequestDialog({
   const title = choice.title ?? currentData?.proposal.title ?? (error === undefined ? '' : task.title)
   const body = choice.body ?? currentData?.proposal.body ?? ''
   const draft = choice.draft ?? false
-  const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
+  // `undefined` while it is neither chosen nor read, and then not sent, because that would change the setting.
+  const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate
   const isTooLong = (tooLong(title, maxLengths.title) ?? tooLong(body, maxLengths.body)) !== undefined
   const note = noteOf(task, seen)
   // Only the first read makes the button busy: a refetch must not block the person or move the focus.
@@ -87,7 +88,7 @@ export function PullRequestDialog({
     const proposal = updates && !isWritten ? {} : { title: title.trim(), body }
     const { error: refusal } = await onConfirm({
       ...proposal,
-      autoUpdate,
+      ...(autoUpdate !== undefined && { autoUpdate }),
       ...(updates ? {} : { draft }),
       ...(isDraft && choice.ready === true && { draft: false }),
       ...(seen.tree !== undefined && { tree: seen.tree }),
@@ -134,7 +135,7 @@ export function PullRequestDialog({
           </p>
         )}
         <ProposalFields
-          proposal={{ title, body, autoUpdate, draft: updates ? null : draft }}
+          proposal={{ title, body, autoUpdate: autoUpdate ?? false, draft: updates ? null : draft }}
           ready={isDraft ? choice.ready === true : null}
           artifacts={currentData?.artifacts}
           disabled={!isRead}
