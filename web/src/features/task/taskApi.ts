@@ -123,7 +123,12 @@ function messages(build: Builder) {
         }),
     }),
     withdrawMessage: build.mutation<AnswerOf<typeof withdrawMessage>, OneMessage>({
-      query: ofParams<typeof withdrawMessage>(chatRoutes.withdrawMessage, texts.toasts.notWithdrawn),
+      query: (params) =>
+        requestOf<typeof withdrawMessage>(chatRoutes.withdrawMessage, {
+          params,
+          keepalive: true,
+          fallback: texts.toasts.notWithdrawn,
+        }),
     }),
     steerMessage: build.mutation<AnswerOf<typeof steerMessage>, OneMessage>({
       query: ofParams<typeof steerMessage>(chatRoutes.steerMessage, texts.toasts.notSteered),

@@ -19,11 +19,16 @@ const one = `${at}/chat/${messageId(1)}`
 const waits = [1, 2, 3].map((n) => messageOf(n, { status: 'queued' }))
 
 /** The queue of a task in which three messages wait, on its own in the page. */
-function open(over: Partial<Task> = {}, answers: Answers = {}, messages: readonly ChatMessage[] = waits) {
+function open(
+  over: Partial<Task> = {},
+  answers: Answers = {},
+  messages: readonly ChatMessage[] = waits,
+  wide = true,
+) {
   const task = taskOf(1, { status: 'running', ...over })
   const server = fakeServer(answers)
   localStorage.setItem(tokenKey, 'token-of-ada')
-  window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media })
+  window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media, matches: wide })
   Element.prototype.scrollIntoView = () => undefined
   const store = clientStore()
   store.dispatch(taskOpened(task.id))
@@ -49,7 +54,6 @@ function QueueOfOpenTask() {
   return <Queue task={task} queue={queue} onSend={() => undefined} />
 }
 const noMedia = {
-  matches: true,
   onchange: null,
   addListener: () => undefined,
   removeListener: () => undefined,
@@ -180,6 +184,27 @@ describe('a message that is withdrawn', () => {
     vi.useRealTimers()
     await waitFor(() => expect(server.of(`DELETE ${one}`)).toHaveLength(1))
     expect(rows()).toEqual(['message 2', 'message 3'])
+  })
+
+  test('is withdrawn when the page is closed before there is no way back', async () => {
+    const server = open({ status: 'failed' }, { [`DELETE ${one}`]: done })
+    const fetching = vi.spyOn(globalThis, 'fetch')
+    press('message 1', 'Withdraw')
+    fireEvent(window, new Event('pagehide'))
+    await waitFor(() => expect(server.of(`DELETE ${one}`)).toHaveLength(1))
+    expect(fetching.mock.calls).toMatchObject([[`/api${one}`, { method: 'DELETE', keepalive: true }]])
+    fireEvent(window, new Event('pagehide'))
+    await waitFor(() => expect(rows()).toEqual(['message 2', 'message 3']))
+    expect(server.of(`DELETE ${one}`)).toHaveLength(1)
+  })
+
+  test('is withdrawn when the list is folded', async () => {
+    const server = open({ status: 'failed' }, { [`DELETE ${one}`]: done }, waits, false)
+    fireEvent.click(screen.getByRole('button', { expanded: false }))
+    press('message 1', 'Withdraw')
+    expect(server.of(`DELETE ${one}`)).toEqual([])
+    fireEvent.click(screen.getByRole('button', { expanded: true }))
+    await waitFor(() => expect(server.of(`DELETE ${one}`)).toHaveLength(1))
   })
 
   test('says what of it would come back: its words, when it has images', async () => {

@@ -6,7 +6,7 @@ import { canDo } from '#domain/agents/capabilities.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../../ui/form/Button.tsx'
-import { useMedia } from '../../../../ui/hooks.ts'
+import { useMedia, useWindowEvent } from '../../../../ui/hooks.ts'
 import { optionalPart } from '../../../../ui/optionalPart.tsx'
 import { selectOpenTask } from '../../taskSlice.ts'
 import { useTaskActions } from '../../useTaskActions.ts'
@@ -67,6 +67,11 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
 
   const { gone } = withdrawals
   const { message: edited, isGone } = editing
+  const folded = !wide && !unfolded && edited === null
+  // A folded list shows no countdown, and no button to undo a withdrawal.
+  useEffect(() => {
+    if (folded) void heldWithdrawals.send?.()
+  }, [folded])
   const editor = edited !== null && (
     <Suspense fallback={null}>
       <QueueEditor
@@ -86,7 +91,6 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
     </p>
   )
   if (rows.length === 0 && gone.length === 0 && edited === null) return live
-  const folded = !wide && !unfolded && edited === null
   return (
     // `relative`, because the editor shows its list of commands above this element.
     <div className="relative mx-2 rounded-t-panel border border-b-0 border-line bg-panel">
@@ -187,6 +191,7 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
     },
     [],
   )
+  useWindowEvent('pagehide', () => void finishAll())
   return { gone, withdraw, undo, finish, finishAll }
 }
 
