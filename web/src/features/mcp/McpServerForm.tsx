@@ -30,8 +30,11 @@ export function McpServerForm({ saving: { save, busy }, servers, draft, onClose 
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
     const changed = serverOf(draft, fields)
-    const all = at < 0 ? [...servers, changed] : servers.map((one, index) => (index === at ? changed : one))
-    const fault = await save(all)
+    const fault = await save((all) =>
+      all.some(({ id }) => id === draft.id)
+        ? all.map((one) => (one.id === draft.id ? changed : one))
+        : [...all, changed],
+    )
     if (fault === undefined) onClose()
     else setError(fault)
   }

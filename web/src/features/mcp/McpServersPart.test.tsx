@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { McpSignIn, ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf, unsetSettings } from '../../../../tests/client/samples.ts'
@@ -171,22 +171,58 @@ test('a server is removed after a question', async () => {
   expect(await sent()).toEqual({ servers: [] })
 })
 
+const other: ShownMcpServer = { ...tiny, id: '00000000-0000-4000-8000-000000000002', name: 'other' }
+
+describe('a server that was added elsewhere meanwhile is kept', () => {
+  const openWithOther = async () => {
+    const opened = await open()
+    opened.server.answer({
+      [`GET ${path}/mcp-servers`]: { servers: [other, tiny], signIns: [], suggestions: [] },
+    })
+    return opened
+  }
+
+  test('by a switch', async () => {
+    const { part, sent } = await openWithOther()
+    fireEvent.click(part.getByRole('checkbox', { name: 'Use tiny' }))
+    expect(await sent()).toEqual({ servers: [other, { ...tiny, enabled: false }] })
+  })
+
+  test('by the form', async () => {
+    const { part, write, sent } = await openWithOther()
+    fireEvent.click(part.getByLabelText('Edit tiny'))
+    write('Address', 'https://tiny.example/v2')
+    fireEvent.click(part.getByText('Save Server'))
+    expect(await sent()).toEqual({ servers: [other, { ...tiny, url: 'https://tiny.example/v2' }] })
+  })
+})
+
+test('a change of a list that cannot be read is not saved, and says so', async () => {
+  const { part, server } = await open()
+  server.answer({ [`GET ${path}/mcp-servers`]: () => json(503, { error: 'Not just now.' }) })
+  fireEvent.click(part.getByRole('checkbox', { name: 'Use tiny' }))
+  await screen.findByText('Failed to save MCP servers')
+  expect(server.of(put)).toEqual([])
+})
+
 test('a switch waits until the change before it is saved, and keeps that change', async () => {
-  const other = { ...tiny, id: '00000000-0000-4000-8000-000000000002', name: 'other' }
-  const { part, server } = await open([tiny, other])
+  let listed = [tiny, other]
+  const { part, server } = await open(listed)
   let saved: (answer: unknown) => void = () => undefined
   server.answer({
     [put]: () =>
       new Promise((resolve) => {
         saved = resolve
       }),
-    [`GET ${path}/mcp-servers`]: new Promise(() => undefined),
+    [`GET ${path}/mcp-servers`]: () => ({ servers: listed, signIns: [], suggestions: [] }),
   })
   const second = part.getByRole('checkbox', { name: 'Use other' })
   fireEvent.click(part.getByRole('checkbox', { name: 'Use tiny' }))
   await waitFor(() => expect(second.getAttribute('aria-disabled')).toBe('true'))
+  await waitFor(() => expect(server.of(put)).toHaveLength(1))
   const tinyOff = { ...tiny, enabled: false }
-  saved({ servers: [tinyOff, other] })
+  listed = [tinyOff, other]
+  saved({ servers: listed })
   await waitFor(() => expect(second.getAttribute('aria-disabled')).toBeNull())
   fireEvent.click(second)
   await waitFor(() => expect(server.of(put)).toHaveLength(2))

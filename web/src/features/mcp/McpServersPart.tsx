@@ -69,7 +69,6 @@ function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
                   owner={owner}
                   saving={saving}
                   server={server}
-                  servers={servers}
                   signIn={signIns.find(({ serverId }) => serverId === server.id)}
                   onEdit={() => setDraft(server)}
                 />
@@ -104,18 +103,17 @@ interface RowProps {
   readonly owner: McpOwner
   readonly saving: SaveServers
   readonly server: ShownMcpServer
-  readonly servers: readonly ShownMcpServer[]
   readonly signIn: McpSignIn | undefined
   readonly onEdit: () => void
 }
 
-function ServerRow({ owner, saving: { save, busy }, server, servers, signIn, onEdit }: RowProps) {
+function ServerRow({ owner, saving: { save, busy }, server, signIn, onEdit }: RowProps) {
   const { id, name } = server
   const [isConfirming, setConfirming] = useState(false)
   const change = (changed: Partial<Pick<ShownMcpServer, 'enabled' | 'toolsOff'>>) =>
-    save(servers.map((one) => (one.id === id ? { ...one, ...changed } : one)))
+    save((servers) => servers.map((one) => (one.id === id ? { ...one, ...changed } : one)))
   const onRemove = async () => {
-    await save(servers.filter((one) => one.id !== id))
+    await save((servers) => servers.filter((one) => one.id !== id))
     setConfirming(false)
   }
   return (

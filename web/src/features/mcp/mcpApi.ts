@@ -61,7 +61,7 @@ const mcpApi = api.injectEndpoints({
               body: { servers },
               fallback: faults.notSaved,
             }),
-      // The next change starts from the saved list, even before the list is read again.
+      // The page shows the saved list even before the list is read again.
       onQueryStarted: async ({ owner }, { dispatch, queryFulfilled }) => {
         const answer = await queryFulfilled.catch(() => null)
         if (answer === null) return
@@ -126,6 +126,7 @@ export const {
   useBeginMcpSignInMutation,
   useEndMcpSignInMutation,
   useFinishMcpSignInMutation,
+  useLazyMcpServersQuery,
   useMcpServersQuery,
   useSetMcpServersMutation,
   useTestMcpServerMutation,
