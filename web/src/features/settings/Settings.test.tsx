@@ -75,6 +75,17 @@ describe('instructions and commands', () => {
     })
   })
 
+  test('that are not saved survive a visit of the other tab', async () => {
+    const server = openPage('/settings', { answers: { 'GET /profile/instructions': saved } })
+    fireEvent.change(await box('Instructions'), { target: { value: 'Be brief.' } })
+    fireEvent.click(screen.getByRole('tab', { name: 'GitHub' }))
+    expect((await screen.findByRole('tabpanel', { hidden: false })).id).toBe('settings-panel-github')
+    fireEvent.click(screen.getByRole('tab', { name: 'Profile' }))
+    expect(screen.getByRole('tabpanel', { hidden: false }).id).toBe('settings-panel-profile')
+    expect(await box('Instructions')).toHaveProperty('value', 'Be brief.')
+    expect(server.of('GET /profile/instructions')).toHaveLength(1)
+  })
+
   test('that are refused say why at the field', async () => {
     openPage('/settings', {
       answers: {

@@ -1,4 +1,5 @@
 /** The settings, in two tabs. The address names the chosen tab. */
+import { useState } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/layout/Page.tsx'
@@ -18,6 +19,9 @@ export function Settings() {
   const [query, setQuery] = useSearchParams()
   const { data } = useMeQuery()
   const chosen = query.get('tab') === 'github' ? 'github' : 'profile'
+  const isProfile = chosen === 'profile'
+  const [isProfileVisited, setProfileVisited] = useState(isProfile)
+  if (isProfile && !isProfileVisited) setProfileVisited(true)
   return (
     <Page title={texts.pageTitle} width="narrow">
       <Tabs
@@ -28,9 +32,15 @@ export function Settings() {
         onChoose={(tab) => setQuery({ tab }, { replace: true })}
         className="-mt-1 mb-6 border-b border-line"
       />
-      {data !== undefined && (
-        <div {...tabPanelProps('settings', chosen)}>
-          {chosen === 'profile' ? <ProfileTab user={data.user} /> : <GitHubTab user={data.user} />}
+      {/* Stays mounted, so that unsaved input survives a visit of the other tab, which is mounted on each visit to read the access again. */}
+      {data !== undefined && isProfileVisited && (
+        <div {...tabPanelProps('settings', 'profile')} hidden={!isProfile}>
+          <ProfileTab user={data.user} />
+        </div>
+      )}
+      {data !== undefined && !isProfile && (
+        <div {...tabPanelProps('settings', 'github')}>
+          <GitHubTab user={data.user} />
         </div>
       )}
     </Page>
