@@ -117,6 +117,18 @@ test('a part of a page that cannot be loaded is told of, and leaves the page as 
   await expect(description).toHaveValue('Half a thought')
 })
 
+test('live updates that cannot be downloaded ask for a reload, which brings them', async () => {
+  const { page, expectFault } = await visiting(stage, { as: ada })
+  expectFault(/assets\/socket-/)
+  const chunk = '**/assets/socket-*.js'
+  await page.route(chunk, (route) => route.abort())
+  await page.goto('/dashboard')
+  await expect(page.getByText('Live updates could not be downloaded.')).toBeVisible()
+  await page.unroute(chunk)
+  await page.reload()
+  await expect(page.getByRole('banner').getByRole('status')).toHaveText('Live')
+})
+
 test('a server that is killed and starts again shows what there was, and how the run ended', async () => {
   const { page, context, expectFault } = await visiting(stage, { as: ada })
   expectFault(serverGone)

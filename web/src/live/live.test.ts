@@ -45,6 +45,16 @@ test('a connection whose code did not come is said to be lost, and made when it 
   expect(open).toHaveBeenCalledOnce()
 })
 
+test('a connection whose code did not come twice asks the person to reload the page', async () => {
+  const { store, live } = client(2)
+  live.begin()
+  store.dispatch(known())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(store.getState().connection.refusal).toBeNull()
+  await vi.advanceTimersByTimeAsync(3_000)
+  expect(store.getState().connection.refusal).toContain('reload the page')
+})
+
 test('its code is not asked for any more by who was logged out', async () => {
   const { store, loadSocket, live } = client(9)
   live.begin()

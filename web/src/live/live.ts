@@ -18,6 +18,8 @@ export interface Live {
 
 /** How long to wait before loading a failed chunk again, in milliseconds. */
 const reloadDelayMs = 3_000
+/** Said from the second failure on, because some browsers remember a failed import and never try it again. */
+const notLoaded = 'Live updates could not be downloaded. If you are online, reload the page.'
 
 interface LiveOptions {
   /** Whether the action makes the user known, so that the connection may open. */
@@ -36,11 +38,11 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
 
   /** Loads the chunk, retrying until the session ends; `null` once the session has ended. */
   const loaded = async (load: typeof loadSocket, dispatch: Dispatch) => {
-    for (;;) {
+    for (let refusal: string | null = null; ; refusal = notLoaded) {
       const chunk = await load().catch(() => null)
       if (!isSignedIn) return null
       if (chunk !== null) return chunk
-      dispatch(connectionChanged('disconnected'))
+      dispatch(connectionChanged('disconnected', refusal))
       await new Promise((resolve) => setTimeout(resolve, reloadDelayMs))
       if (!isSignedIn) return null
     }

@@ -27,6 +27,8 @@ export function AppActions() {
   // Preloads the chunks, since a key press should open an overlay at once. A chunk that fails to load is requested again at the key press.
   useEffect(() => {
     const timer = setTimeout(() => {
+      // Some browsers remember a failed import and never try it again.
+      if (!navigator.onLine) return
       for (const load of Object.values(loads)) load().catch(() => undefined)
     }, preloadDelayMs)
     return () => clearTimeout(timer)

@@ -189,7 +189,12 @@ function History({
   tools,
   onShow,
 }: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly visible: boolean }) {
-  if (isMissing) return <NotLoaded onRetry={load} />
+  const [isRetried, setRetried] = useState(false)
+  const retry = () => {
+    setRetried(true)
+    load()
+  }
+  if (isMissing) return <NotLoaded isRetried={isRetried} onRetry={retry} />
   if (open === null)
     return (
       <p role="status" className="flex items-center gap-2 p-4 text-muted">
@@ -208,13 +213,31 @@ interface LoadedProps {
 /** A panel whose chunk is loaded when it is first shown, and again on demand if that fails. */
 function Loaded({ children }: LoadedProps) {
   const [isMissing, setMissing] = useState(false)
-  if (isMissing) return <NotLoaded onRetry={() => setMissing(false)} />
+  const [isRetried, setRetried] = useState(false)
+  const retry = () => {
+    setRetried(true)
+    setMissing(false)
+  }
+  if (isMissing) return <NotLoaded isRetried={isRetried} onRetry={retry} />
   return children({ onMissing: () => setMissing(true) })
 }
 
-function NotLoaded({ onRetry }: { readonly onRetry: () => void }) {
+interface NotLoadedProps {
+  readonly isRetried: boolean
+  readonly onRetry: () => void
+}
+
+/** After a second failure it offers a reload, because some browsers remember a failed import and never try it again. */
+function NotLoaded({ isRetried, onRetry }: NotLoadedProps) {
   return (
-    <Empty title={texts.panels.notLoaded} action={<Button onClick={onRetry}>{texts.tryAgain}</Button>}>
+    <Empty
+      title={texts.panels.notLoaded}
+      action={
+        <Button onClick={isRetried ? () => location.reload() : onRetry}>
+          {isRetried ? texts.panels.reload : texts.tryAgain}
+        </Button>
+      }
+    >
       {texts.panels.notLoadedWhy}
     </Empty>
   )

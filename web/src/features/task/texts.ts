@@ -81,6 +81,7 @@ export const texts = {
     loadingHistory: 'Reading the history',
     notLoaded: 'This panel could not be loaded',
     notLoadedWhy: 'Check your connection and try again.',
+    reload: 'Reload',
     divider: 'Chat width',
   },
 } as const

@@ -1,9 +1,40 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, within } from '@testing-library/react'
-import { expect, test, vi } from 'vitest'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { openPart } from '../../../../tests/client/page.tsx'
 import { Dialog } from './Dialog.tsx'
 import { Picker } from './Picker.tsx'
+
+const loaded = vi.hoisted(() => vi.fn<() => void>())
+vi.mock(import('./PickerList.tsx'), (original) => {
+  loaded()
+  return original()
+})
+
+// The first test, because a list that is loaded stays so.
+test('the list is loaded when somebody points at the picker, but not while offline', async () => {
+  const onLine = vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false)
+  onTestFinished(() => onLine.mockRestore())
+  openPart(
+    <Picker
+      label="Agent"
+      placeholder="None"
+      icon={null}
+      options={[]}
+      chosen={null}
+      onChoose={() => undefined}
+      filterLabel="Search agents"
+      emptyText="No agents found"
+    />,
+  )
+  const button = screen.getByRole('combobox', { name: 'Agent: None' })
+  fireEvent.pointerEnter(button)
+  await vi.dynamicImportSettled()
+  expect(loaded).not.toHaveBeenCalled()
+  onLine.mockReturnValue(true)
+  fireEvent.pointerEnter(button)
+  await waitFor(() => expect(loaded).toHaveBeenCalledOnce())
+})
 
 test('the list of a picker in a dialog is part of the dialog, and Escape closes the list alone', async () => {
   const onChoose = vi.fn<(value: string) => void>()

@@ -37,7 +37,10 @@ export function Picker({
   const listId = useId()
   const chosen = list.options.find((option) => option.value === list.chosen)
   // A fault of the preload is ignored: the list is loaded again when it opens, and then a fault is reported.
-  const prefetch = () => void loadList().catch(() => undefined)
+  const prefetch = () => {
+    // Some browsers remember a failed import and never try it again.
+    if (navigator.onLine) void loadList().catch(() => undefined)
+  }
   return (
     <>
       <button
