@@ -23,6 +23,7 @@ const runs = {
   tabs: run('Count for two tabs'),
   offline: run('Count for somebody in a tunnel'),
   killed: run('Count until the server dies'),
+  phone: run('Count on a phone'),
 }
 const stage = await openStage({
   repositories: { counting: { 'README.md': '# Counting\n' } },
@@ -168,6 +169,23 @@ async function seeTheSame(one: TaskPage, other: TaskPage): Promise<void> {
     .poll(async () => [await other.said(), await other.printed()])
     .toEqual([await one.said(), await one.printed()])
 }
+
+test('who taps Send twice on a phone does not stop the turn', async () => {
+  const { page, requests } = await visiting(stage, { as: ada, width: 390, height: 844 })
+  const { first, description } = runs.phone
+  const { id } = await ada.task(project, description)
+  const { chat, composer } = await openTask(page, id)
+  await first.reached
+  await composer.fill('And backwards')
+  await chat.getByRole('button', { name: 'Send', exact: true }).dblclick()
+  const stop = chat.getByRole('button', { name: 'Stop', exact: true })
+  await expect(stop).toBeVisible()
+  expect(requests.filter((request) => request.url().endsWith('/cancel'))).toEqual([])
+  first.release()
+  await expect(chat).toContainText('One two three four five six.')
+  await stop.click()
+  await expect(stop).toBeHidden()
+})
 
 describe('on a slow network', () => {
   test('who presses again while the answer is on its way has one task', async () => {

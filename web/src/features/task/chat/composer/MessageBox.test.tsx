@@ -89,6 +89,28 @@ describe('the box of the next message', () => {
     await waitFor(() => expect(server.of(`POST ${at}/chat`)).toHaveLength(1))
   })
 
+  test('has no Stop under a double tap on Send, in a narrow window', async () => {
+    const answers = { [`POST ${at}/chat`]: () => json(201, taken()), [`POST ${at}/cancel`]: { task: taskOf(1) } }
+    const server = openPage(at, {
+      answers: { ...openTaskAnswers(taskOf(1, { status: 'running' })), ...answers },
+      narrow: true,
+    })
+    await write('Go on')
+    const box = await composer()
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    fireEvent.click(send())
+    expect(box).toHaveProperty('value', '')
+    expect(send()).toHaveProperty('disabled', true)
+    await act(() => vi.advanceTimersByTimeAsync(999))
+    fireEvent.click(send())
+    expect(screen.queryByRole('button', { name: 'Stop' })).toBeNull()
+    await act(() => vi.advanceTimersByTimeAsync(1))
+    expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
+    expect(server.of(`POST ${at}/chat`)).toHaveLength(1)
+    expect(server.of(`POST ${at}/cancel`)).toEqual([])
+  })
+
   test('draws nothing of the chat again while somebody types', async () => {
     await open({}, { [`GET ${at}/chat`]: { messages: [messageOf(1)], version: 1 } })
     await chat().findByText('message 1')

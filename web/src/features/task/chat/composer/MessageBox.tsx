@@ -1,7 +1,7 @@
 /** The input for the next message, with voice and images. Typing here renders no other part of the page. */
 import { limits } from '#domain/api/limits.ts'
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
-import { memo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
@@ -123,7 +123,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
           </span>
         )}
         {/* A phone has no room for a row with its own stop button above the box. */}
-        {!wide && props.mayStop && sending.empty && !isCommand ? (
+        {!wide && props.mayStop && sending.empty && !isCommand && !sending.justSent ? (
           <StopButton onStop={onStop} />
         ) : (
           <SendButton sending={sending} />
@@ -140,11 +140,21 @@ interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSen
   readonly clear: () => void
 }
 
+/** How long Send stays where Stop comes after it, in milliseconds: the second tap of a double tap on it must not stop the turn. */
+const doubleTapMs = 1_000
+
 /** Sends the text with its images once they are uploaded. A command is sent without images, which stay for the next message. */
 function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }: Sending) {
   const isTooLong = tooLong(textNow(), limits.messageLength) !== undefined
   const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
+  const [sentAt, setSentAt] = useState<number | null>(null)
+  useEffect(() => {
+    if (sentAt === null) return
+    const timer = setTimeout(() => setSentAt(null), doubleTapMs)
+    return () => clearTimeout(timer)
+  }, [sentAt])
   const send = () => {
+    setSentAt(Date.now())
     voice.end()
     onSend(textNow().trim(), isCommand, isCommand ? [] : pending.completed())
     clear()
@@ -160,7 +170,7 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
     // Each call would send once the uploads are complete.
     else if (!waiting) sendWhenUploaded()
   }
-  return { empty, isTooLong, waiting, stopped, submit }
+  return { empty, isTooLong, justSent: sentAt !== null, waiting, stopped, submit }
 }
 
 type SendingState = ReturnType<typeof useSending>
