@@ -89,8 +89,19 @@ describe('the box of the next message', () => {
     await waitFor(() => expect(server.of(`POST ${at}/chat`)).toHaveLength(1))
   })
 
+  test('has the focus again once its text was sent by the button', async () => {
+    await open({}, { [`POST ${at}/chat`]: () => json(201, taken()) })
+    await write('one line')
+    act(() => send().focus())
+    fireEvent.click(send())
+    expect(document.activeElement).toBe(await composer())
+  })
+
   test('has no Stop under a double tap on Send, in a narrow window', async () => {
-    const answers = { [`POST ${at}/chat`]: () => json(201, taken()), [`POST ${at}/cancel`]: { task: taskOf(1) } }
+    const answers = {
+      [`POST ${at}/chat`]: () => json(201, taken()),
+      [`POST ${at}/cancel`]: { task: taskOf(1) },
+    }
     const server = openPage(at, {
       answers: { ...openTaskAnswers(taskOf(1, { status: 'running' })), ...answers },
       narrow: true,

@@ -1,7 +1,7 @@
 /** The input for the next message, with voice and images. Typing here renders no other part of the page. */
 import { limits } from '#domain/api/limits.ts'
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
-import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react'
+import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
@@ -56,7 +56,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''
   const usage = usageText(props.usage)
-  const sending = useSending({ ...props, blank, voice, textNow, clear: () => setText('') })
+  const sending = useSending({ ...props, box, blank, voice, textNow, clear: () => setText('') })
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return
@@ -134,6 +134,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
 })
 
 interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSend'> {
+  readonly box: RefObject<HTMLTextAreaElement | null>
   readonly blank: boolean
   readonly voice: ReturnType<typeof useVoice>
   readonly textNow: () => string
@@ -144,7 +145,7 @@ interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSen
 const doubleTapMs = 1_000
 
 /** Sends the text with its images once they are uploaded. A command is sent without images, which stay for the next message. */
-function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }: Sending) {
+function useSending({ isCommand, pending, onSend, box, blank, voice, textNow, clear }: Sending) {
   const isTooLong = tooLong(textNow(), limits.messageLength) !== undefined
   const empty = blank && (isCommand || (completedOf(pending.images).length === 0 && !pending.uploading))
   const [sentAt, setSentAt] = useState<number | null>(null)
@@ -170,7 +171,12 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
     // Each call would send once the uploads are complete.
     else if (!waiting) sendWhenUploaded()
   }
-  return { empty, isTooLong, justSent: sentAt !== null, waiting, stopped, submit }
+  const submitByButton = () => {
+    submit()
+    // The button is disabled now and loses the focus: what is typed next would act as shortcuts.
+    box.current?.focus()
+  }
+  return { empty, isTooLong, justSent: sentAt !== null, waiting, stopped, submit, submitByButton }
 }
 
 type SendingState = ReturnType<typeof useSending>
@@ -197,7 +203,8 @@ function StopButton({ onStop }: Pick<MessageBoxProps, 'onStop'>) {
   )
 }
 
-function SendButton({ sending: { empty, isTooLong, waiting, submit } }: { readonly sending: SendingState }) {
+function SendButton({ sending }: { readonly sending: SendingState }) {
+  const { empty, isTooLong, waiting, submitByButton } = sending
   return (
     <IconButton
       icon={ArrowUp}
@@ -206,7 +213,7 @@ function SendButton({ sending: { empty, isTooLong, waiting, submit } }: { readon
       size="small"
       disabled={empty || isTooLong}
       busy={waiting}
-      onClick={submit}
+      onClick={submitByButton}
     />
   )
 }
