@@ -1,5 +1,5 @@
 /** The dock below the chat: open questions, the queue, the running turn, the box for the next message, and how full the context is. */
-import { type ReactNode, Suspense, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useMemo, useRef, useState } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
@@ -55,6 +55,7 @@ export function ChatComposer({
   onReload,
   onSend,
 }: ChatComposerProps) {
+  const box = useRef<HTMLTextAreaElement>(null)
   const [isCommand, setCommand] = useState(false)
   const [withSecrets, setWithSecrets] = useState(false)
   const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
@@ -89,7 +90,7 @@ export function ChatComposer({
           <OpenQuestions onReload={onReload} />
         </Suspense>
       )}
-      <Queue task={task} queue={queue} onSend={onSend} />
+      <Queue task={task} queue={queue} box={box} onSend={onSend} />
       <div
         {...drop.handlers}
         // On a phone the composer is the foot of the page, at full width.
@@ -116,6 +117,7 @@ export function ChatComposer({
           )
         )}
         <MessageBox
+          box={box}
           taskId={task.id}
           agent={agent}
           agentChoice={agentChoice}

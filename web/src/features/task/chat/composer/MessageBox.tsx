@@ -1,7 +1,7 @@
 /** The input for the next message, with voice and images. Typing here renders no other part of the page. */
 import { limits } from '#domain/api/limits.ts'
 import { ArrowUp, Paperclip, Square, Terminal } from 'lucide-react'
-import { memo, useEffect, useRef, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
+import { memo, useEffect, useState, type KeyboardEvent, type ReactNode, type RefObject } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
@@ -27,6 +27,7 @@ import { isComposingKey } from '../../../../ui/isComposingKey.ts'
 export type SendFromBox = (text: string, isCommand: boolean, images: readonly ShownImage[]) => void
 
 interface MessageBoxProps {
+  readonly box: RefObject<HTMLTextAreaElement | null>
   readonly taskId: string
   readonly agent: Task['agent']
   /** The picker of the agent for the next message, if it is shown here. */
@@ -46,17 +47,16 @@ interface MessageBoxProps {
 const maxHeightPx = 120
 
 export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
-  const { taskId, agent, isCommand, onCommand, pending, onStop } = props
+  const { box, taskId, agent, isCommand, onCommand, pending, onStop } = props
   const [text, setText, textNow] = useDraft(chatDrafts, taskId)
   const [focused, setFocused] = useState(false)
   const wide = useMedia('(width >= 768px)')
   const place = { taskId }
   const slash = useSuggestions({ agent, place, text, onWrite: setText, begins: false, off: isCommand })
-  const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''
   const usage = usageText(props.usage)
-  const sending = useSending({ ...props, box, blank, voice, textNow, clear: () => setText('') })
+  const sending = useSending({ ...props, blank, voice, textNow, clear: () => setText('') })
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return
@@ -133,8 +133,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   )
 })
 
-interface Sending extends Pick<MessageBoxProps, 'isCommand' | 'pending' | 'onSend'> {
-  readonly box: RefObject<HTMLTextAreaElement | null>
+interface Sending extends Pick<MessageBoxProps, 'box' | 'isCommand' | 'pending' | 'onSend'> {
   readonly blank: boolean
   readonly voice: ReturnType<typeof useVoice>
   readonly textNow: () => string

@@ -1,5 +1,6 @@
 // @vitest-environment jsdom
-import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { act, cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { useRef } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
@@ -23,14 +24,13 @@ function open(
   over: Partial<Task> = {},
   answers: Answers = {},
   messages: readonly ChatMessage[] = waits,
-  wide = true,
+  { wide = true, store = clientStore() } = {},
 ) {
   const task = taskOf(1, { status: 'running', ...over })
   const server = fakeServer(answers)
   localStorage.setItem(tokenKey, 'token-of-ada')
   window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media, matches: wide })
   Element.prototype.scrollIntoView = () => undefined
-  const store = clientStore()
   store.dispatch(taskOpened(task.id))
   store.dispatch(taskLoaded(task))
   store.dispatch(chatLoaded({ messages, version: 1 }))
@@ -48,10 +48,16 @@ function open(
 }
 function QueueOfOpenTask() {
   const { task, chat } = useSelector(selectOpenTask)
+  const box = useRef<HTMLTextAreaElement>(null)
   if (task === null) return null
   const messages = Object.values(chat.documents)
   const { queue } = chatTimeline({ task, messages, logs: [], writing: [], sent: [] })
-  return <Queue task={task} queue={queue} onSend={() => undefined} />
+  return (
+    <>
+      <Queue task={task} queue={queue} box={box} onSend={() => undefined} />
+      <textarea ref={box} aria-label="Message" />
+    </>
+  )
 }
 const noMedia = {
   onchange: null,
@@ -108,6 +114,24 @@ describe('a message that waits', () => {
     await edit('other words', 'Escape')
     expect(rows()).toEqual(['message 1', 'message 2', 'message 3'])
     expect(server.of(`PUT ${one}`)).toEqual([])
+  })
+
+  test.each(['Enter', 'Escape'])('has the focus at its Edit button after %s', async (key) => {
+    open({}, { [`PUT ${one}`]: new Promise(() => undefined) })
+    await edit('other words', key)
+    expect(document.activeElement).toBe(screen.getAllByRole('button', { name: 'Edit' })[0])
+  })
+
+  test('leaves the focus to the box of the next message when it has left the queue', async () => {
+    const store = clientStore()
+    open({}, {}, waits, { store })
+    press('message 1', 'Edit')
+    await screen.findByRole('textbox', { name: 'Queued message' })
+    const messages = [messageOf(1, { version: 9 }), ...waits.slice(1)]
+    act(() => void store.dispatch(chatLoaded({ messages, version: 9 })))
+    expect(screen.getByText('The agent already has this message.')).toBeTruthy()
+    fireEvent.keyDown(screen.getByRole('textbox', { name: 'Queued message' }), { key: 'Enter' })
+    expect(document.activeElement).toBe(screen.getByRole('textbox', { name: 'Message' }))
   })
 
   test('is as it was, with the reason, when the new words are refused', async () => {
@@ -199,7 +223,7 @@ describe('a message that is withdrawn', () => {
   })
 
   test('is withdrawn when the list is folded', async () => {
-    const server = open({ status: 'failed' }, { [`DELETE ${one}`]: done }, waits, false)
+    const server = open({ status: 'failed' }, { [`DELETE ${one}`]: done }, waits, { wide: false })
     fireEvent.click(screen.getByRole('button', { expanded: false }))
     press('message 1', 'Withdraw')
     expect(server.of(`DELETE ${one}`)).toEqual([])

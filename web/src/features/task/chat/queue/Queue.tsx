@@ -1,11 +1,12 @@
 /** The queued messages, above the composer. A person can reorder them, edit them in place, send them to the running turn, or withdraw them. */
 import { ChevronDown, ChevronUp } from 'lucide-react'
-import { Suspense, useEffect, useState, type PointerEvent } from 'react'
+import { Suspense, useEffect, useState, type PointerEvent, type RefObject } from 'react'
 import { useSelector } from 'react-redux'
 import { canDo } from '#domain/agents/capabilities.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../../ui/form/Button.tsx'
+import { useFocusBack } from '../../../../ui/form/useFocusBack.ts'
 import { useMedia, useWindowEvent } from '../../../../ui/hooks.ts'
 import { optionalPart } from '../../../../ui/optionalPart.tsx'
 import { selectOpenTask } from '../../taskSlice.ts'
@@ -23,11 +24,13 @@ interface QueueProps {
   readonly task: Task
   /** The queue as it is recorded, without the person's changes that the server has not confirmed yet. */
   readonly queue: readonly MessageDocument[]
+  /** The box of the next message, which gets the focus after the edit of a message that has left the queue. */
+  readonly box: RefObject<HTMLTextAreaElement | null>
   /** Sends the edited text as a new message, if the old message has left the queue meanwhile. */
   readonly onSend: (text: string, isCommand: boolean) => void
 }
 
-export function Queue({ task, queue: logged, onSend }: QueueProps) {
+export function Queue({ task, queue: logged, box, onSend }: QueueProps) {
   const { changes } = useSelector(selectOpenTask)
   const actions = useQueue(task.id)
   const wide = useMedia('(width >= 768px)')
@@ -41,6 +44,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const ids = queue.filter(({ isBeingSteered }) => !isBeingSteered).map(({ messageId }) => messageId)
   const withdrawals = useWithdrawals({ queue, ids, active, actions })
   const editing = useEditing(queue, actions, onSend)
+  useFocusBack(editing.message?.messageId ?? null, box)
   const reorder = (messageIds: readonly string[]) => {
     // The request for a new order must name all waiting messages, so the withdrawals of hidden messages are sent first.
     void withdrawals.finishAll()

@@ -91,7 +91,9 @@ function Buttons({ message, maySteer, onSteer, onEdit, onWithdraw }: QueuedMessa
       {maySteer && !message.isCommand && (
         <RowButton icon={CornerRightUp} label={texts.composer.steer} onClick={onSteer} />
       )}
-      {message.message !== null && <RowButton icon={Pencil} label={texts.queue.edit} onClick={onEdit} />}
+      {message.message !== null && (
+        <RowButton data-opens={message.messageId} icon={Pencil} label={texts.queue.edit} onClick={onEdit} />
+      )}
       <RowButton icon={X} label={texts.composer.withdraw} onClick={onWithdraw} />
     </>
   )
