@@ -1,5 +1,5 @@
 /** Onboarding in two steps: name and email address, then team size and role. */
-import { useEffect, useState, type FormEvent } from 'react'
+import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { Navigate, useNavigate } from 'react-router-dom'
 import type { completeOnboarding, User } from '#domain/api/auth.schema.ts'
 import type { BodyInputOf, AnswerOf } from '#domain/api/call.schema.ts'
@@ -31,6 +31,13 @@ function Steps({ user }: { readonly user: User }) {
   const logout = useLogout()
   const form = useOnboardingForm(user)
   const { step } = form
+  const heading = useRef<HTMLHeadingElement>(null)
+  const shownStep = useRef(step)
+  useEffect(() => {
+    // The button that was pressed is gone, and with it the focus.
+    if (shownStep.current !== step) heading.current?.focus()
+    shownStep.current = step
+  }, [step])
   // The progress counts completed steps.
   const percent = (step - 1) * 50
   return (
@@ -51,7 +58,9 @@ function Steps({ user }: { readonly user: User }) {
           <span className="font-mono">{texts.percent(percent)}</span>
         </div>
         <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
-        <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
+        <h1 ref={heading} tabIndex={-1} className="mb-6 text-page font-semibold outline-none">
+          {step === 1 ? texts.you : texts.team}
+        </h1>
         <form onSubmit={(event) => void form.submit(event)} className="flex flex-1 flex-col md:flex-none">
           {/* Both steps have the same height, so that the buttons stay in place. On a phone the buttons are at the bottom. */}
           <div className="grid content-start gap-5 md:min-h-66">
