@@ -5,6 +5,7 @@ import type { KeyKind } from '#domain/agentKeys.ts'
 import { messageFor, reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
+import { focusFirstField, useFocusBack } from '../../ui/form/useFocusBack.ts'
 import { useNow } from '../../ui/hooks.ts'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { age } from '../../ui/text/times.ts'
@@ -41,6 +42,7 @@ export interface KeySlotProps {
 export function KeySlot(slot: KeySlotProps) {
   const { name, stored, none } = slot
   const [isEntering, setEntering] = useState(false)
+  useFocusBack(isEntering ? name : null)
   return (
     <div role="group" aria-label={name} className="grid grid-cols-1 gap-3 py-3">
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -54,6 +56,7 @@ export function KeySlot(slot: KeySlotProps) {
         </div>
         {!isEntering && (
           <Button
+            data-opens={name}
             size="touch"
             aria-label={stored === undefined ? texts.addTo(name) : texts.replaceOf(name)}
             onClick={() => setEntering(true)}
@@ -146,7 +149,7 @@ function Entry({
   const refused = error === undefined ? undefined : reasonOf(error, texts.notSaved)
   const isOfField = messageFor(error, 'baseUrl') !== undefined || messageFor(error, 'kind') !== undefined
   return (
-    <form onSubmit={(event) => void onSubmit(event)} className="grid grid-cols-1 gap-3">
+    <form ref={focusFirstField} onSubmit={(event) => void onSubmit(event)} className="grid grid-cols-1 gap-3">
       {children}
       {isOfField && (
         <p role="alert" className="text-ui text-bad">

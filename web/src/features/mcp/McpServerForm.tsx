@@ -5,6 +5,7 @@ import { mcpCallbackPath } from '#domain/api/mcpServers.ts'
 import { messageFor } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
+import { focusFirstField } from '../../ui/form/useFocusBack.ts'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { LinesField, wordsOf } from '../projects/settings/LinesField.tsx'
 import type { McpServerChange } from './mcpApi.ts'
@@ -44,7 +45,11 @@ export function McpServerForm({ saving: { save, busy }, servers, draft, onClose 
     onChange: (change: Partial<Fields>) => setFields({ ...fields, ...change }),
   }
   return (
-    <form onSubmit={(event) => void onSubmit(event)} className="grid grid-cols-1 gap-4 py-3">
+    <form
+      ref={focusFirstField}
+      onSubmit={(event) => void onSubmit(event)}
+      className="grid grid-cols-1 gap-4 py-3"
+    >
       <Segmented
         label={texts.kind}
         options={[

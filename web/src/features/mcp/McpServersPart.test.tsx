@@ -101,6 +101,17 @@ test('a suggested server opens the form, and is added only when it is saved', as
   })
 })
 
+test.each(['Edit tiny', 'Add theirs', 'Add Server'])(
+  'the form that %j opens has the focus, and gives it back',
+  async (name) => {
+    const { part } = await open()
+    fireEvent.click(part.getByRole('button', { name }))
+    expect(document.activeElement).toBe(part.getByLabelText('Name'))
+    fireEvent.click(part.getByRole('button', { name: 'Cancel' }))
+    expect(document.activeElement).toBe(part.getByRole('button', { name }))
+  },
+)
+
 test('a test lists the tools with their switches', async () => {
   const { part, sent } = await open()
   fireEvent.click(part.getByLabelText('Test tiny'))

@@ -1,10 +1,11 @@
 /** Adds, changes, tests and removes the MCP servers of a project or of the person. */
 import { Pencil, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import type { McpSignIn, ShownMcpServer, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Checkbox } from '../../ui/form/Choice.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
+import { useFocusBack } from '../../ui/form/useFocusBack.ts'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
@@ -45,6 +46,8 @@ interface ServersProps {
 function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
   /** The server that is being added or changed. */
   const [draft, setDraft] = useState<Draft | null>(null)
+  const addButton = useRef<HTMLButtonElement>(null)
+  useFocusBack(draft && (draft.id ?? draft.name), addButton)
   // Shared by all servers: each change saves the whole list, so a change during another would undo it.
   const saving = useSaveServers(owner)
   const form = (
@@ -81,7 +84,7 @@ function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
       {draft === null && suggestions.length > 0 && <Suggestions suggestions={suggestions} onAdd={setDraft} />}
       {draft === null && (
         <div>
-          <Button size="touch" onClick={() => setDraft(newServer)}>
+          <Button ref={addButton} size="touch" onClick={() => setDraft(newServer)}>
             {texts.add}
           </Button>
         </div>
@@ -128,7 +131,7 @@ function ServerRow({ owner, saving: { save, busy }, server, signIn, onEdit }: Ro
             <span aria-hidden>{texts.used}</span>
             <span className="sr-only">{texts.use(name)}</span>
           </Checkbox>
-          <IconButton label={texts.edit(name)} icon={Pencil} onClick={onEdit} />
+          <IconButton data-opens={id} label={texts.edit(name)} icon={Pencil} onClick={onEdit} />
           <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setConfirming(true)} />
         </div>
       </div>
@@ -175,6 +178,7 @@ function Suggestions({ suggestions, onAdd }: SuggestionsProps) {
               <p className="font-mono text-meta text-muted wrap-anywhere">{whereOf(suggested)}</p>
             </div>
             <Button
+              data-opens={suggested.name}
               size="touch"
               aria-label={texts.addSuggested(suggested.name)}
               onClick={() => onAdd(draftOf(suggested))}

@@ -249,6 +249,15 @@ describe('own keys', () => {
     expect(slot.queryByRole('button', { name: /^Remove/ })).toBeNull()
   })
 
+  test('one has the focus while it is entered, and gives it back', async () => {
+    const { slot } = await open([])
+    const add = () => slot.getByRole('button', { name: 'Add Key: Anthropic (Claude)' })
+    fireEvent.click(add())
+    expect(document.activeElement).toBe(slot.getByLabelText('API key'))
+    fireEvent.click(slot.getByRole('button', { name: 'Cancel' }))
+    expect(document.activeElement).toBe(add())
+  })
+
   test('one is checked while it is saved, and then shown by its end alone', async () => {
     let answer = (_keys: unknown) => {}
     const answered = new Promise((resolve) => (answer = resolve))
