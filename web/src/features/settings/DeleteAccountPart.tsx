@@ -2,13 +2,13 @@
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
+import { reasonOf } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { notifiedFailure } from '../notifications/notifications.ts'
 import { accountTexts as texts } from './texts.ts'
 import { useDeleteAccountMutation } from './settingsApi.ts'
 
@@ -40,20 +40,18 @@ const form = 'delete-account'
 
 function Question({ user, open, onClose }: QuestionProps) {
   const dispatch = useDispatch()
-  const [deleteAccount, { isLoading }] = useDeleteAccountMutation()
+  const [deleteAccount, { isLoading, error, reset }] = useDeleteAccountMutation()
   const [typed, setTyped] = useState('')
   const word = user.githubUsername ?? user.email ?? user.name
   const close = () => {
     setTyped('')
+    reset()
     onClose()
   }
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
     const answer = await deleteAccount()
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.notDeleted, answer.error))
-      return
-    }
+    if (answer.error !== undefined) return
     dropToken()
     dispatch(sessionEnded('logout'))
   }
@@ -68,6 +66,7 @@ function Question({ user, open, onClose }: QuestionProps) {
       onConfirm={{ form }}
       busy={isLoading}
       busyLabel={texts.deleting}
+      error={error && reasonOf(error, texts.notDeleted)}
       disabled={typed.trim() !== word}
     >
       <p>{texts.lead}</p>

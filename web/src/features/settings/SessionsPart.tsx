@@ -2,6 +2,7 @@
 import { useState } from 'react'
 import { useDispatch, useStore } from 'react-redux'
 import type { Session } from '#domain/api/auth.schema.ts'
+import { reasonOf } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { dropToken } from '../../api/tokenStore.ts'
 import { age } from '../../ui/text/times.ts'
@@ -97,28 +98,29 @@ interface QuestionProps {
 function Question({ count, open, onClose }: QuestionProps) {
   const dispatch = useDispatch()
   const store = useStore<WithDeletions>()
-  const [endAll, { isLoading }] = useEndSessionsMutation()
+  const [endAll, { isLoading, error, reset }] = useEndSessionsMutation()
   const onEnd = async () => {
     // Deletions are sent first, while there is still a token.
     sendDeletions(store)
     const answer = await endAll()
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.notEnded, answer.error))
-      return
-    }
+    if (answer.error !== undefined) return
     dropToken()
     dispatch(sessionEnded('logout'))
   }
   return (
     <ConfirmDialog
       open={open}
-      onClose={onClose}
+      onClose={() => {
+        reset()
+        onClose()
+      }}
       title={texts.title}
       leave={texts.cancel}
       confirm={texts.everywhere}
       isDangerous
       busy={isLoading}
       busyLabel={texts.ending}
+      error={error && reasonOf(error, texts.notEnded)}
       onConfirm={() => void onEnd()}
     >
       {texts.lead(count)}

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import { expect, test } from 'vitest'
 import { openPart } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
-import { Toasts } from '../notifications/Toasts.tsx'
+import { selectNotifications } from '../notifications/notifications.ts'
 import { AddRunDialog } from './compare/AddRunDialog.tsx'
 import { texts as compareTexts } from './compare/texts.ts'
 import { ForkDialog } from './fork/ForkDialog.tsx'
@@ -23,17 +23,17 @@ test.each(dialogs)(
   'a request for %s whose answer was lost keeps its id and its key until something else is sent',
   async (path, dialog, { confirm, failed }) => {
     const call = `POST /tasks/${task.id}/${path}`
-    const { server } = openPart(
-      <>
-        {dialog}
-        <Toasts />
-      </>,
-      { 'GET /agents': { agents: [] }, [call]: () => Promise.reject(new TypeError('Failed to fetch')) },
-    )
+    const { server, store } = openPart(dialog, {
+      'GET /agents': { agents: [] },
+      [call]: () => Promise.reject(new TypeError('Failed to fetch')),
+    })
     for (const [index, text] of ['Count', 'Count', 'Count twice'].entries()) {
       fireEvent.change(screen.getByRole('textbox', { name: 'Message' }), { target: { value: text } })
       fireEvent.click(screen.getByRole('button', { name: confirm }))
-      await waitFor(() => expect(screen.queryAllByText(failed)).toHaveLength(index + 1))
+      await waitFor(() => expect(server.of(call)).toHaveLength(index + 1))
+      // The dialog tells it itself: a toast would be behind it, out of reach.
+      expect((await screen.findByRole('alert')).textContent).toBe(failed)
+      expect(selectNotifications(store.getState())).toEqual([])
     }
     const [first, again, other] = server.of(call)
     expect(again).toEqual(first)

@@ -1,6 +1,8 @@
 /** A confirmation with two answers: the safe one, which has the focus, and the one that acts. */
 import type { ReactNode } from 'react'
 import { Button } from '../form/Button.tsx'
+import { Note } from '../layout/Note.tsx'
+import { Linked } from '../text/Linked.tsx'
 import { Dialog } from './Dialog.tsx'
 
 interface ConfirmDialogProps {
@@ -17,6 +19,8 @@ interface ConfirmDialogProps {
   readonly disabled?: boolean
   readonly busy?: boolean
   readonly busyLabel?: string
+  /** Why the action was refused, told in the dialog: a toast is outside of it, and nothing outside of an open dialog is read out. */
+  readonly error?: string | undefined
   /** The action, or the id of a form to submit. */
   readonly onConfirm: (() => void) | { readonly form: string }
 }
@@ -30,6 +34,7 @@ export function ConfirmDialog({
   confirm,
   isDangerous = false,
   onConfirm,
+  error,
   ...button
 }: ConfirmDialogProps) {
   const does =
@@ -51,6 +56,11 @@ export function ConfirmDialog({
       }
     >
       {children}
+      {error !== undefined && (
+        <Note kind="error" className="mt-4 text-text">
+          <Linked text={error} />
+        </Note>
+      )}
     </Dialog>
   )
 }

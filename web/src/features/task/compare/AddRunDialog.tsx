@@ -3,12 +3,13 @@ import { useState } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
+import { reasonOf } from '../../../api/fault.ts'
 import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { AreaField } from '../../../ui/form/Field.tsx'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
 import { ModelPicker } from '../../agents/ModelPicker.tsx'
-import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { notified } from '../../notifications/notifications.ts'
 import { useAddAlternativeMutation } from './compareApi.ts'
 import { useAttemptId } from '../useAttemptId.ts'
 import { texts } from './texts.ts'
@@ -27,7 +28,7 @@ export function AddRunDialog({
   const [agent, setAgent] = useState(original.agent)
   const [{ model, effort }, setModel] = useState<{ model: string | null; effort: string | null }>(agentsOwn)
   const [message, setMessage] = useState(original.description)
-  const [add, { isLoading }] = useAddAlternativeMutation()
+  const [add, { isLoading, error }] = useAddAlternativeMutation()
   const idOf = useAttemptId()
   const start = async () => {
     const isOther = message.trim() !== original.description.trim()
@@ -39,10 +40,7 @@ export function AddRunDialog({
       ...(isOther && { message: message.trim() }),
     }
     const answer = await add({ id: idOf(request), ...request })
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(words.failed, answer.error))
-      return
-    }
+    if (answer.error !== undefined) return
     dispatch(notified('success', words.started))
     onClose()
   }
@@ -54,6 +52,7 @@ export function AddRunDialog({
       leave={words.leave}
       confirm={words.confirm}
       busy={isLoading}
+      error={error && reasonOf(error, words.failed)}
       disabled={message.trim() === '' || tooLong(message, limits.descriptionLength) !== undefined}
       onConfirm={() => void start()}
     >

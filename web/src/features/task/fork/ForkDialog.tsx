@@ -4,11 +4,12 @@ import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
 import { useNavigate } from 'react-router-dom'
 import type { AgentName } from '#domain/agents.ts'
+import { reasonOf } from '../../../api/fault.ts'
 import { AreaField, Field } from '../../../ui/form/Field.tsx'
 import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { AgentPicker } from '../../agents/AgentPicker.tsx'
-import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { notified } from '../../notifications/notifications.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
 import { useAttemptId } from '../useAttemptId.ts'
 import { texts } from './texts.ts'
@@ -29,7 +30,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
   const [agent, setAgent] = useState(ofTurn)
   const dispatch = useDispatch()
   const navigate = useNavigate()
-  const [fork, { isLoading }] = useForkTaskMutation()
+  const [fork, { isLoading, error }] = useForkTaskMutation()
   const idOf = useAttemptId()
   const create = async () => {
     const request = {
@@ -40,7 +41,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
       ...(title.trim() !== '' && { title: title.trim() }),
     }
     const answer = await fork({ id: idOf(request), ...request })
-    if (answer.error !== undefined) return void dispatch(notifiedFailure(texts.fork.failed, answer.error))
+    if (answer.error !== undefined) return
     dispatch(notified('success', texts.fork.created))
     onClose()
     void navigate(`/tasks/${answer.data.task.id}`)
@@ -53,6 +54,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
       leave={texts.fork.leave}
       confirm={texts.fork.confirm}
       busy={isLoading}
+      error={error && reasonOf(error, texts.fork.failed)}
       disabled={(tooLong(message, limits.descriptionLength) ?? tooLong(title, maxTitleLength)) !== undefined}
       onConfirm={() => void create()}
     >

@@ -7,7 +7,7 @@ import { reasonOf } from '../../../api/fault.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { useUndoPreviewQuery, type TurnOfTask, useUndoTurnMutation } from './forkApi.ts'
 import { texts } from './texts.ts'
-import { notified, notifiedFailure } from '../../notifications/notifications.ts'
+import { notified } from '../../notifications/notifications.ts'
 
 interface UndoDialogProps extends TurnOfTask {
   readonly onClose: () => void
@@ -17,9 +17,9 @@ interface UndoDialogProps extends TurnOfTask {
 export function UndoDialog({ taskId, executionId, onClose, onUndone }: UndoDialogProps) {
   const turn = { taskId, executionId }
   const { data, error } = useUndoPreviewQuery(turn, { refetchOnMountOrArgChange: true })
-  const { undo, undoing } = useUndo(texts.undo.done, onUndone)
+  const { undo, undoing, refusal } = useUndo(texts.undo.done, onUndone)
   const confirm = async () => {
-    if (await undo(turn)) onClose()
+    if ((await undo(turn)) === undefined) onClose()
   }
   return (
     <ConfirmDialog
@@ -30,6 +30,7 @@ export function UndoDialog({ taskId, executionId, onClose, onUndone }: UndoDialo
       confirm={texts.undo.confirm}
       isDangerous
       busy={undoing}
+      error={refusal && reasonOf(refusal, texts.undo.failed)}
       disabled={data === undefined}
       onConfirm={() => void confirm()}
     >
@@ -76,19 +77,16 @@ function ChangedFiles({ preview: { files, total, kept, compared } }: { readonly 
   )
 }
 
-/** Undoes a turn, or an undo. `undo` resolves to whether it succeeded; the person is notified either way. */
+/** Undoes a turn, or an undo, and tells that it succeeded. `undo` resolves to why it was refused, which the caller tells. */
 export function useUndo(done: string, onUndone: (task: Task) => void) {
   const dispatch = useDispatch()
-  const [undoTurn, { isLoading }] = useUndoTurnMutation()
+  const [undoTurn, { isLoading, error }] = useUndoTurnMutation()
   const undo = async (turn: TurnOfTask) => {
     const answer = await undoTurn(turn)
-    if (answer.error !== undefined) {
-      dispatch(notifiedFailure(texts.undo.failed, answer.error))
-      return false
-    }
+    if (answer.error !== undefined) return answer.error
     onUndone(answer.data.task)
     dispatch(notified('success', done, answer.data.restored ? undefined : texts.undo.later))
-    return true
+    return undefined
   }
-  return { undo, undoing: isLoading }
+  return { undo, undoing: isLoading, refusal: error }
 }
