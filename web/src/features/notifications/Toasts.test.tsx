@@ -26,6 +26,25 @@ test('github 3 (SSO): the link of a refusal can be followed', async () => {
   expect(shown.map((one) => [one.textContent, one.getAttribute('href')])).toEqual([[link, link]])
 })
 
+test('a success is added to a list that is read out, and an error is an alert that the list leaves to itself', async () => {
+  const store = clientStore()
+  render(
+    <Provider store={store}>
+      <Toasts />
+    </Provider>,
+  )
+  const list = screen.getByRole('list', { name: 'Notifications' })
+  expect(list.getAttribute('aria-live')).toBe('polite')
+  expect(list.className).not.toContain('hidden')
+  act(() => void store.dispatch(notified('success', 'Saved')))
+  const saved = await screen.findByText('Saved')
+  expect(saved.closest('[role], [aria-live]')).toBe(list)
+  act(() => void store.dispatch(notified('error', 'Not saved')))
+  const alert = (await screen.findByText('Not saved')).closest('[role]')
+  expect(alert?.getAttribute('role')).toBe('alert')
+  expect(alert?.parentElement?.closest('[aria-live]')?.getAttribute('aria-live')).toBe('off')
+})
+
 // Holds contract 3.17, 9.6.
 test.each([
   ['success', 5_000],

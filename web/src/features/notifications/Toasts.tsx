@@ -30,9 +30,11 @@ export function Toasts() {
   useEffect(() => void loadToast().catch(() => undefined), [])
   return (
     <section aria-label="Notifications">
+      {/* Always shown: a screen reader reads out only what is added to a live region that it knows. */}
       <ol
         aria-label="Notifications"
-        className="toasts pointer-events-none fixed z-50 flex gap-2 empty:hidden"
+        aria-live="polite"
+        className="toasts pointer-events-none fixed z-50 flex gap-2"
       >
         <Suspense>
           {notices.map(({ id, type, title, message, duration }) => (

@@ -61,7 +61,13 @@ export function Field({
           className="min-w-0 flex-1 bg-transparent text-typed outline-none"
         />
       </div>
-      <FieldNote id={noteId} help={help} error={error} />
+      <FieldNote
+        id={noteId}
+        help={help}
+        error={error}
+        // The length changes with each letter, which would be read out each time.
+        role={fieldError !== undefined && sentence === undefined ? 'alert' : undefined}
+      />
     </div>
   )
 }

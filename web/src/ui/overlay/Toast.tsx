@@ -29,9 +29,14 @@ export function Toast({ kind, title, message, duration, action, closeLabel, onCl
   const Icon = icons[kind]
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock
-    <li {...clock} className="pointer-events-auto w-90 max-w-full">
+    <li
+      {...clock}
+      // The list reads out what is added; an error is an alert, which it would read out a second time.
+      aria-live={kind === 'error' ? 'off' : undefined}
+      className="pointer-events-auto w-90 max-w-full"
+    >
       <div
-        role={kind === 'error' ? 'alert' : 'status'}
+        role={kind === 'error' ? 'alert' : undefined}
         className={classes(
           'toast flex animate-rise gap-2.5 rounded-panel bg-panel shadow-float',
           (message?.length ?? 0) > maxShortLength && 'toast-long',

@@ -61,10 +61,12 @@ test('a fault is told at the service that has it, or below them all', async () =
   refuse('services.0.readyPort', 'Enter a port from 1 to 65535.')
   write('web', 'Ready port', 'http')
   save()
-  await part.findByText('Enter a port from 1 to 65535.')
+  expect((await part.findByRole('alert')).textContent).toBe('Enter a port from 1 to 65535.')
   refuse('services', 'Two services have the same name.')
   save()
-  expect((await part.findByRole('alert')).textContent).toBe('Two services have the same name.')
+  const below = await part.findByText('Two services have the same name.')
+  expect(below.closest('[role=alert]')).not.toBeNull()
+  expect(part.getAllByRole('alert')).toHaveLength(1)
 })
 
 test('no more than eight can be added', async () => {
