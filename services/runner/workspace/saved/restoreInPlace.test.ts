@@ -2,6 +2,7 @@ import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, symlink } from 'n
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeScene, testGit, testPath, writeIn, type Scene } from '../../../../tests/runner/workspaceScene.ts'
+import { readChanges } from '../changes/changes.ts'
 import { gitOrThrow } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
 import { saveWork } from './bundle.ts'
@@ -109,6 +110,28 @@ describe('a restore in place', () => {
       'ignored/old': '- precious\n',
       '.gitignore': '- ignored/\n',
     })
+  })
+
+  test('keeps what was ignored out of the changes once its rules are taken back, and on the disk once they return', async () => {
+    const changed = async () => {
+      const changes = await readChanges({ git: testGit, treeGit: testGit, workspace, baseBranch: 'main' })
+      return changes.kind === 'changes' && changes.files.map(({ fileName }) => fileName)
+    }
+    const target = await snapshot('first')
+    await write('.gitignore', 'ignored/\nprivate/\n*.key\n')
+    await write('private/key', 'precious\n')
+    await write('dir/odd [x] *\\.key', 'precious\n')
+    const back = await snapshot('second')
+    expect(await restore(target)).toMatchObject({ files: [{ path: '.gitignore', change: 'modified' }] })
+    await write('dir/new', 'new\n')
+    expect(await changed()).toEqual(['dir/new'])
+    await restore(back)
+    expect(await files()).toMatchObject({
+      'private/key': '- precious\n',
+      'dir/odd [x] *\\.key': '- precious\n',
+    })
+    await write('.gitignore', 'ignored/\n')
+    expect(await changed()).toEqual(['dir/odd [x] *\\.key', 'private/key'])
   })
 
   test('leaves repositories of their own, files that are too large and the agent’s git alone', async () => {

@@ -2,11 +2,11 @@
  * Sets a workspace back to the files of a snapshot. Only files that a snapshot taken now would contain are changed or removed: ignored files, and
  * those that are too large for a snapshot, are neither read nor written.
  */
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { splitNul, withScratchIndex, type ScratchIndex, type TreePath } from '../changes/indexDifferences.ts'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
-import { refreshIndex, settleOwner, type WorkspaceGit } from '../workspace.ts'
+import { refreshIndex, settleOwner, type Workspace, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
 
 /** The arguments of a restore. While the restore runs, nothing else may run in the workspace. */
@@ -44,13 +44,56 @@ export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<Re
     const plan = await planOf(request, index)
     if (plan.kind === 'too_large') return plan
     const { plain, now, target, ...restored } = plan
+    // These rules are written before the files, so that a restore that is repeated does not take ignored files for new ones, and remove them.
+    const ignored = await ignoredPaths(request, plain)
+    await writeIgnoreRules(workspace, ignored)
     const args = ['read-tree', '--reset', '-u', now, target]
     if (now !== target) await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
+    if (ignored.length > 0) await writeIgnoreRules(workspace, await newlyVisible(request, plain))
     await settleOwner(workspace, path)
     await refreshIndex(git, workspace)
     return restored
   })
 }
+
+/** The paths that git ignores in the workspace. A folder that a rule names stands for everything in it. */
+async function ignoredPaths(
+  { treeGit, workspace }: Pick<RestoreInPlaceRequest, 'treeGit' | 'workspace'>,
+  { env }: PlainGit,
+): Promise<readonly TreePath[]> {
+  const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env, ...longListing }
+  const args = ['status', '--porcelain', '-z', '--ignored=matching', '--untracked-files=all', '--no-renames']
+  const listed = await gitOrThrow(treeGit, { ...on, args: [...args, '--ignore-submodules=all'] })
+  const entries = splitNul(listed.stdout).whole
+  return entries.flatMap((entry) => (entry.toString('latin1', 0, 3) === '!! ' ? [entry.subarray(3)] : []))
+}
+
+/** The ignored paths that the rules in the restored files no longer name. */
+async function newlyVisible(
+  request: Pick<RestoreInPlaceRequest, 'treeGit' | 'workspace'>,
+  plain: PlainGit,
+): Promise<readonly TreePath[]> {
+  const ignored = await ignoredPaths(request, plain)
+  // This git directory has no rules of its own, so that only those of the files count.
+  const args = ['ls-files', '-z', '--others', '--ignored', '--exclude-standard', '--directory']
+  const listed = await gitOrThrow(request.treeGit, { ...plain, ...longListing, args })
+  const still = new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
+  return ignored.filter((path) => !still.has(path.toString('latin1')))
+}
+
+const longListing = { timeoutMs: 300_000, maxOutputBytes: 128 * 1024 ** 2 }
+
+/** Makes git ignore these paths, and no others, in addition to what the files of the workspace say. */
+async function writeIgnoreRules({ privateGitDir }: Workspace, paths: readonly TreePath[]): Promise<void> {
+  // A rule cannot name a path with a line break.
+  const names = paths.map((path) => path.toString('latin1')).filter((name) => !/[\r\n]/.test(name))
+  const rules = names.slice(0, mostRules).map((name) => `/${name.replace(/[\\*?[ ]/g, '\\$&')}\n`)
+  await mkdir(join(privateGitDir, 'info'), { recursive: true })
+  await writeFile(join(privateGitDir, 'info', 'exclude'), rules.join(''), 'latin1')
+}
+
+/** Each reading of the workspace compares each new file with each rule. */
+const mostRules = 5_000
 
 /** Returns what `restoreInPlace` would do, without changing anything. Throws `GitFault`. */
 export async function previewRestore(
