@@ -134,6 +134,24 @@ describe('a restore in place', () => {
     expect(await changed()).toEqual(['dir/odd [x] *\\.key', 'private/key'])
   })
 
+  test('writes files of the base again as its attributes say', async () => {
+    await scene.remove()
+    scene = await makeScene({
+      '.gitattributes': '*.bat eol=crlf\n',
+      'run.bat': 'one\n',
+      'other.bat': 'one\n',
+    })
+    workspace = await scene.prepare()
+    await write('other.bat', 'changed\n')
+    const before = await files()
+    expect(before['run.bat']).toBe('- one\r\n')
+    const target = await snapshot('first')
+    await write('run.bat', 'two\r\n')
+    await remove('other.bat')
+    await restore(target)
+    expect(await files()).toEqual(before)
+  })
+
   test('leaves repositories of their own, files that are too large and the agent’s git alone', async () => {
     const target = await snapshot('first')
     const nested = join(workspace.dir, 'nested')

@@ -5,7 +5,7 @@
 import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { splitNul, withScratchIndex, type ScratchIndex, type TreePath } from '../changes/indexDifferences.ts'
-import { gitOrThrow, gitText, type Git } from '../git/git.ts'
+import { gitOrThrow, gitText, type Git, type GitCall } from '../git/git.ts'
 import { refreshIndex, settleOwner, type Workspace, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
 
@@ -48,7 +48,10 @@ export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<Re
     const ignored = await ignoredPaths(request, plain)
     await writeIgnoreRules(workspace, ignored)
     const args = ['read-tree', '--reset', '-u', now, target]
-    if (now !== target) await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
+    if (now !== target) {
+      await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
+      await checkOutIndexed(request, plain, { now, target })
+    }
     if (ignored.length > 0) await writeIgnoreRules(workspace, await newlyVisible(request, plain))
     await settleOwner(workspace, path)
     await refreshIndex(git, workspace)
@@ -94,6 +97,32 @@ async function writeIgnoreRules({ privateGitDir }: Workspace, paths: readonly Tr
 
 /** Each reading of the workspace compares each new file with each rule. */
 const mostRules = 5_000
+
+/**
+ * Writes the restored files that are equal to those in the index once more, as the attributes say, such as with other line ends. A check-out wrote
+ * them so, and a snapshot has such files as the index has them. Does nothing if the restored attributes are not those of the index.
+ */
+async function checkOutIndexed(
+  { git, workspace }: Pick<RestoreInPlaceRequest, 'git' | 'workspace'>,
+  plain: PlainGit,
+  { now, target }: { readonly now: string; readonly target: string },
+): Promise<void> {
+  const { privateGitDir: gitDir, dir: workTree } = workspace
+  const list = async (call: Omit<GitCall, 'gitDir'>) =>
+    splitNul((await gitOrThrow(git, { ...plain, ...longListing, ...call })).stdout).whole
+  const names = ['-z', '--no-renames', '--name-only']
+  const written = await list({ args: ['diff-tree', '-r', ...names, '--diff-filter=AMT', now, target] })
+  const env = { GIT_INDEX_FILE: join(gitDir, 'index') }
+  const others = (await list({ env, args: ['diff-index', '--cached', ...names, target] })).map((path) =>
+    path.toString('latin1'),
+  )
+  if (others.some((path) => /(?:^|\/)\.gitattributes$/.test(path))) return
+  const differing = new Set(others)
+  const indexed = written.filter((path) => !differing.has(path.toString('latin1')))
+  if (indexed.length === 0) return
+  const args = ['checkout-index', '--force', '-z', '--stdin']
+  await gitOrThrow(git, { gitDir, workTree, timeoutMs: 600_000, args, input: joinNul(indexed) })
+}
 
 /** Returns what `restoreInPlace` would do, without changing anything. Throws `GitFault`. */
 export async function previewRestore(
