@@ -366,7 +366,7 @@ export function textWithout(sought: Automaton, text: string): string {
   return goOn(sought, newScan(), text, true)
 }
 
-/** Removes secrets from the hunks of a unified diff. The head before the first hunk stays as it is. Every line stays, with its leading sign. */
+/** Removes secrets from a unified diff, also from the names in the head before the first hunk. Every line stays, with its leading sign. */
 export function diffWithout(sought: Automaton, diff: string): string {
   const whole = (text: string) => goOn(sought, newScan({ linesStay: true }), text, true)
   const [head = '', ...hunks] = diff.split(/^(?=@@ )/m)
@@ -375,5 +375,5 @@ export function diffWithout(sought: Automaton, diff: string): string {
     const bodies = whole(lines.map((line) => line.slice(1)).join('\n')).split('\n')
     return [whole(title), ...lines.map((line, at) => line.slice(0, 1) + (bodies[at] ?? ''))].join('\n')
   })
-  return head + shown.join('')
+  return whole(head) + shown.join('')
 }

@@ -54,16 +54,23 @@ export async function ownSecrets(
 export const valuesOf = (secrets: readonly KnownSecret[]): readonly string[] =>
   secrets.map(({ value }) => value)
 
-/** The files with secrets removed from their diffs. */
+/** The files with secrets removed from their names and diffs. */
 export async function withoutSecrets(
   files: readonly ChangedFile[],
   redaction: Redaction,
 ): Promise<readonly ChangedFile[]> {
   const redacted: ChangedFile[] = []
+  // A text that ends like the beginning of a secret counts as a part of it, but no name is cut off.
+  const wholeName = async (name: string) => (await redaction.text(`${name}\0`)).slice(0, -1)
   for (const file of files) {
     // Yields between diffs, so that many short ones do not block the thread.
     await setImmediate()
-    redacted.push({ ...file, diff: await redaction.diff(file.diff) })
+    redacted.push({
+      ...file,
+      fileName: await wholeName(file.fileName),
+      ...(file.previousName !== undefined && { previousName: await wholeName(file.previousName) }),
+      diff: await redaction.diff(file.diff),
+    })
   }
   return redacted
 }

@@ -219,6 +219,12 @@ describe('a diff', () => {
     ])
   })
 
+  test('names no secret', () => {
+    const name = `b/${secret}.env`
+    const text = `diff --git a/x ${name}\nsimilarity index 90%\nrename from x\n+++ ${name}\n@@ -1 +1 @@\n+plain\n`
+    expect(diffRedactor([secret])(text)).toBe(text.replaceAll(secret, redacted))
+  })
+
   test('is left as it is without a secret', () => {
     const text = 'diff --git a/x b/x\n@@ -0,0 +1 @@\n+@@ not a hunk @@\n+\n \n'
     expect(diffRedactor([secret])(text)).toBe(text)

@@ -32,10 +32,7 @@ export interface Redaction {
   stream(): Redactor
   /** Redacts a whole text. */
   text(text: string): Promise<string>
-  /**
-   * Redacts a unified diff. Every line stays, with its leading sign, so that lines can still be counted. The lines before a file's first hunk, which
-   * contain the file's name, are not changed.
-   */
+  /** Redacts a unified diff. Every line stays, with its leading sign, so that lines can still be counted. */
   diff(diff: string): Promise<string>
 }
 

@@ -12,7 +12,7 @@ import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from '../taskSecrets.ts'
 
 export interface ChangesReport {
-  /** From now on, removes these secrets too from branch names and diffs. */
+  /** From now on, removes these secrets too from branch names, names of files and diffs. */
   hide(secrets: readonly string[]): void
   /** The redaction that removes all secrets of the run that are known now. */
   redaction(): Redaction
@@ -100,7 +100,7 @@ interface RedactedChanges {
   readonly digest: string
 }
 
-/** Removes the secrets from the branch name and the diffs of changes. */
+/** Removes the secrets from the branch name, the names of files and the diffs of changes. */
 export async function redactChanges(read: ReadChanges, redaction: Redaction): Promise<RedactedChanges> {
   // An agent chooses the names of its branches, so a name may contain a secret.
   const changes = { ...read, currentBranch: await redaction.text(read.currentBranch) }

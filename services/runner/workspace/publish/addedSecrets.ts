@@ -2,18 +2,18 @@
 import { automatonOf, longestAt, moved, type Automaton } from '#platform/redaction/automaton.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
 import { formsOf, type KnownSecret } from '#platform/redaction/secretForms.ts'
-import { endedWell, GitFault } from '../git/git.ts'
+import { endedWell, GitFault, gitOrThrow } from '../git/git.ts'
 import type { Git, GitCall } from '../git/git.ts'
 
 export interface AddedSecret {
   readonly secret: KnownSecret
-  /** The path of the file that has the secret, as git writes it in a patch. */
-  readonly path: string
+  /** The path of the file that has the secret, as git writes it in a patch; `null` if the path itself contains the secret. */
+  readonly path: string | null
 }
 
 /**
- * The first secret that a line of `to` contains and no file of `from` contains; both are trees or commits. A secret that is already in the repository
- * does not count, since everybody who can read the repository knows it. Throws `GitFault`.
+ * The first secret that a line or a path of `to` contains and no file or path of `from` contains; both are trees or commits. A secret that is already
+ * in the repository does not count, since everybody who can read the repository knows it. Throws `GitFault`.
  */
 export async function addedSecret(
   git: Git,
@@ -43,6 +43,7 @@ export async function addedSecret(
   const words = [...sought.keys()].map((text) => ({ text, mark: 0 }))
   const automaton = threads ? await threads.run({ kind: 'words', words }) : automatonOf(words)
   const reader = readAdded(automaton, Math.max(...words.map(({ text }) => text.length)))
+  reader.pushPaths(await pathsOf(git, gitDir, ['diff-tree', '--no-renames', '--diff-filter=A', from, to]))
   const call: GitCall = {
     gitDir,
     args: [
@@ -66,44 +67,62 @@ export async function addedSecret(
   if (!endedWell(read)) throw new GitFault(call, read)
   for (const [printed, path] of reader.end()) {
     const known = sought.get(printed)
-    if (known && !(await holds(git, gitDir, from, known.form))) return { secret: known.secret, path }
+    if (!known || (await holds(git, gitDir, from, known.form))) continue
+    const paths = await pathsOf(git, gitDir, ['ls-tree', from])
+    if (!paths.some((one) => one.includes(printed))) return { secret: known.secret, path }
   }
   return undefined
+}
+
+/** The paths, as latin1 text, that a command of git lists. */
+async function pathsOf(
+  git: Git,
+  gitDir: string,
+  [command = '', ...args]: readonly string[],
+): Promise<readonly string[]> {
+  const call = { gitDir, args: [command, '-r', '-z', '--name-only', ...args, '--'] }
+  const listed = await gitOrThrow(git, { ...call, timeoutMs: 300_000, maxOutputBytes: 128 * 1024 ** 2 })
+  return listed.stdout.toString('latin1').split('\0').filter(Boolean)
 }
 
 /** The length in characters above which lines are scanned in pieces. */
 const longestPiece = 64 * 1024
 
 /**
- * Reads a patch without context as it arrives, and finds the file in which each word of `automaton` is first added. If several words end at the same
- * place, only the longest is reported: a file that contains the longest word contains the others too.
+ * Reads paths, and then a patch without context as it arrives, and finds the file in which each word of `automaton` is first added. If several words
+ * end at the same place, only the longest is reported: a file that contains the longest word contains the others too.
  */
 function readAdded(automaton: Automaton, overlap: number) {
-  const found = new Map<string, string>()
+  const found = new Map<string, string | null>()
   /** Nodes at which a word has ended; each is handled once. */
   const seen = new Set<number>()
-  let path = ''
+  let path: string | null = null
   let isInHunk = false
   let unfinished = ''
 
+  const search = (line: string): void => {
+    let node = 0
+    for (let at = 1; at < line.length; at += 1) {
+      node = moved(automaton, node, line.charCodeAt(at))
+      const length = longestAt(automaton.outputs[node] ?? 0)
+      if (length === 0 || seen.has(node)) continue
+      seen.add(node)
+      const word = line.slice(at + 1 - length, at + 1)
+      if (!found.has(word)) found.set(word, path)
+    }
+  }
   const judge = (line: string): void => {
     if (line.startsWith('diff --git ')) isInHunk = false
     else if (line.startsWith('@@ ')) isInHunk = true
     else if (!line.startsWith('+')) return
     else if (!isInHunk) path = pathOf(line)
-    else {
-      let node = 0
-      for (let at = 1; at < line.length; at += 1) {
-        node = moved(automaton, node, line.charCodeAt(at))
-        const length = longestAt(automaton.outputs[node] ?? 0)
-        if (length === 0 || seen.has(node)) continue
-        seen.add(node)
-        const word = line.slice(at + 1 - length, at + 1)
-        if (!found.has(word)) found.set(word, path)
-      }
-    }
+    else search(line)
   }
   return {
+    /** Searches paths; called before the patch is pushed. */
+    pushPaths(paths: readonly string[]): void {
+      for (const one of paths) search(`+${one}`)
+    },
     push(chunk: Buffer): 'more' {
       const lines = (unfinished + chunk.toString('latin1')).split('\n')
       const last = lines.pop() ?? ''
@@ -113,7 +132,7 @@ function readAdded(automaton: Automaton, overlap: number) {
       unfinished = last.length > longestPiece ? last.charAt(0) + last.slice(-overlap) : last
       return 'more'
     },
-    end(): ReadonlyMap<string, string> {
+    end(): ReadonlyMap<string, string | null> {
       judge(unfinished)
       return found
     },

@@ -235,6 +235,25 @@ for (const [way, gitFor] of ways)
         expect(await publish({ secrets })).toMatchObject({ kind: 'published', pushed: true })
       })
 
+      test.each([['an empty'], ['a full']])(
+        'in the path of %s file is not committed, and not repeated',
+        async (content) => {
+          const of = (name: string) =>
+            writeIn(workspace.dir, name, content === 'an empty' ? '' : `${content}\n`)
+          await of(`config/${value}`)
+          const named =
+            /^The name of a file or folder holds the project's secret TOKEN, .*Nothing was committed/
+          const refused = await publish({ secrets })
+          expect(refused).toEqual(refusedFor(named))
+          expect(JSON.stringify(refused)).not.toContain(value)
+          expect(await commitOf(testGit, scene.remote, `refs/heads/${workspace.branch}`)).toBe(null)
+          // What the repository has already is no secret.
+          await publish()
+          await of(`config/${value}.more`)
+          expect(await publish({ secrets })).toMatchObject({ kind: 'published', pushed: true })
+        },
+      )
+
       test('is found wherever the stream of the patch is cut', async () => {
         const lines = Array.from({ length: 4_000 }, (_, at) => `${'z'.repeat(at % 97)}\n`)
         await writeIn(workspace.dir, 'many.txt', lines.join(''))

@@ -423,4 +423,6 @@ function commitMessage({ message, trailers = [] }: PublishRequest): string {
 const moved = faults.changes_moved.sentence
 
 const holdsSecret = ({ path, secret }: AddedSecret): string =>
-  `${path} holds ${secret.name}, for all to see who can read the repository. Nothing was committed. Take it out, or name the file in .gitignore, and ask again.`
+  path === null
+    ? `The name of a file or folder holds ${secret.name}, for all to see who can read the repository. Nothing was committed. Rename it, and ask again.`
+    : `${path} holds ${secret.name}, for all to see who can read the repository. Nothing was committed. Take it out, or name the file in .gitignore, and ask again.`
