@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { gitOrThrow } from './git/git.ts'
 import { openMirrors } from './git/mirror.ts'
 import { commitAndPush } from './publish/publish.ts'
 import { openWorkspaceEviction } from './eviction.ts'
@@ -141,6 +142,13 @@ describe('room on the disk', () => {
       async ({ dir, homeDir }) => {
         await rename(join(dir, '.git'), join(homeDir, 'git'))
         await writeFile(join(dir, '.git'), `gitdir: ${homeDir}/git\n`)
+      },
+    ],
+    [
+      'content of which the last commit has only a pointer',
+      async ({ dir, privateGitDir: gitDir }) => {
+        await writeIn(dir, 'README.md', 'The content\n')
+        await gitOrThrow(testGit, { gitDir, workTree: dir, args: ['update-index', '--', 'README.md'] })
       },
     ],
     [

@@ -12,7 +12,7 @@ import { floorsOf } from './diskDecision.ts'
 import { freeBytes, inGigabytes } from './diskWatch.ts'
 import { sizesOf } from './folderSizes.ts'
 import { removeFolder } from './agentFiles.ts'
-import { commitOf } from './git/git.ts'
+import { commitOf, endedWell } from './git/git.ts'
 import type { Git } from './git/git.ts'
 import { alternatesOf } from './git/repositoryLayout.ts'
 import type { WorkspaceLocks } from './locks.ts'
@@ -338,6 +338,9 @@ async function removalOf(
     }
     if ((await hasWorkAside(git, workspace)) || !(await isFullyPushed(options, workspace))) return undefined
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
+    // The last commit has pointers of Git LFS where the workspace and its index have the content.
+    const args = ['diff-index', '--cached', '--quiet', head ?? '', '--']
+    if (head !== null && !endedWell(await git({ gitDir: workspace.privateGitDir, args }))) return undefined
     return () => evictWorkspace(root, taskId, path, head)
   } catch (fault) {
     options.onFault(fault)
