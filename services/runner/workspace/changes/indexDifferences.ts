@@ -1,5 +1,5 @@
 /** Finds the differences between a workspace's tree and its index. Follows no links, opens no pipes, and enters no repositories from elsewhere. */
-import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
+import { access, constants, copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { artifactFolder } from '#domain/api/artifacts.ts'
 import { ifAbsent } from '#platform/files.ts'
@@ -194,6 +194,14 @@ export async function kindAt(
         ? 'folder'
         : 'special'
   return { kind, size: entry.size }
+}
+
+/** Whether a file of the tree cannot be read, such as one of mode 000. Only root can read every file. */
+export function isUnreadable(workspace: Workspace, path: TreePath): Promise<boolean> {
+  return access(Buffer.concat([Buffer.from(`${workspace.dir}/`), path]), constants.R_OK).then(
+    () => false,
+    (fault: unknown) => fault instanceof Error && 'code' in fault && fault.code === 'EACCES',
+  )
 }
 
 /** Splits text whose parts end with NUL; `rest` is the text after the last NUL. */

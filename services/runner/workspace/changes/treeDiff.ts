@@ -4,6 +4,7 @@ import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import { readDiff, type DiffLimits, type FileDiff } from './patch.ts'
 import { scratchObjects, stageTree, type StagedTree } from './stagedTree.ts'
 import {
+  isUnreadable,
   kindAt,
   treeDifferences,
   type ScratchIndex,
@@ -33,7 +34,7 @@ export interface TreeDiff {
   /** The compared tree; `null` when the folder itself was read. */
   readonly tree: string | null
   readonly diffs: readonly FileDiff[]
-  /** Files that are listed but not read: large files, nested repositories, and files whose names git refuses. */
+  /** Files that are listed but not read: large files, files without permission, nested repositories, and files whose names git refuses. */
   readonly unread: readonly ChangedFile[]
   /** How many files differ, including those that are not listed. */
   readonly total: number
@@ -196,15 +197,17 @@ async function plan(workspace: Workspace, differences: TreeDifferences, limits: 
   for (const path of differences.tracked) {
     const { kind, size } = await kindAt(workspace, path)
     if (kind === 'special') entries.push(indexRecord('0', path))
-    if (kind !== 'file' || size <= largestReadFile) continue
+    const entry = kind === 'file' ? await unreadFile(workspace, path, { size, isNew: false }) : undefined
+    if (!entry) continue
     entries.push(indexRecord('0', path))
-    unread.push(tooLargeEntry(path, false))
+    unread.push(entry)
   }
   for (const path of differences.untracked.slice(0, limits.files)) {
     const { kind, size } = await kindAt(workspace, path)
     if (kind !== 'file' && kind !== 'link') continue
-    if (size > largestReadFile) {
-      unread.push(tooLargeEntry(path, true))
+    const entry = kind === 'file' ? await unreadFile(workspace, path, { size, isNew: true }) : undefined
+    if (entry) {
+      unread.push(entry)
       continue
     }
     entries.push(indexRecord('100644', path))
@@ -223,6 +226,18 @@ function nestedEntries(nested: readonly TreePath[]): ChangedFile[] {
     const why = `This is a separate repository. Its contents are not part of the changes. Without ${folder}.git they would be.`
     return { ...unreadEntry(path, 'untracked', why), leftOut: true }
   })
+}
+
+/** The entry of a file that is listed without being read; `undefined` for any other file. */
+async function unreadFile(
+  workspace: Workspace,
+  path: TreePath,
+  { size, isNew }: { readonly size: number; readonly isNew: boolean },
+): Promise<ChangedFile | undefined> {
+  if (size > largestReadFile) return tooLargeEntry(path, isNew)
+  return (await isUnreadable(workspace, path))
+    ? unreadEntry(path, isNew ? 'untracked' : 'modified', 'The file cannot be read.')
+    : undefined
 }
 
 function tooLargeEntry(path: TreePath, isNew: boolean): ChangedFile {

@@ -29,7 +29,7 @@ export type SaveResult =
       readonly bundle: Buffer
       /** The commit with all of the work; equal work has the same commit. */
       readonly work: string
-      /** Paths that are left out: files over the limit, nested repositories, submodules, and names that git refuses. */
+      /** Paths that are left out: files over the limit or that cannot be read, nested repositories, submodules, and names that git refuses. */
       readonly leftOut: readonly string[]
     }
   | { readonly kind: 'unchanged'; readonly work: string; readonly leftOut: readonly string[] }

@@ -1,7 +1,7 @@
 /** Writes a task's files as a git tree of unfiltered bytes, whatever the repository's attributes say. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { kindAt, splitNul, treeDifferences } from '../changes/indexDifferences.ts'
+import { isUnreadable, kindAt, splitNul, treeDifferences } from '../changes/indexDifferences.ts'
 import type { ScratchIndex, TreeDifferences, TreePath } from '../changes/indexDifferences.ts'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { copyShallow } from '../git/repositoryLayout.ts'
@@ -72,6 +72,7 @@ async function sort(workspace: Workspace, differences: TreeDifferences, limits: 
     const { kind, size } = await kindAt(workspace, path)
     if (kind !== 'file' && kind !== 'link') gone.push(path)
     else if (size > limits.fileBytes) leftOut.push(path)
+    else if (kind === 'file' && (await isUnreadable(workspace, path))) leftOut.push(path)
     else {
       bytes += size
       present.push(path)
