@@ -152,6 +152,16 @@ describe('room on the disk', () => {
       },
     ],
     [
+      'a submodule that was moved to another commit',
+      async (workspace) => {
+        const { dir, privateGitDir: gitDir, startCommit } = workspace
+        await mkdir(join(dir, 'sub'))
+        const added = ['update-index', '--add', '--cacheinfo', `160000,${startCommit},sub`]
+        await gitOrThrow(testGit, { gitDir, args: added })
+        expect(await push(workspace)).toMatchObject({ kind: 'published', pushed: true })
+      },
+    ],
+    [
       'a commit that was not pushed',
       async (workspace) => {
         await writeIn(workspace.dir, 'new.txt', 'new\n')

@@ -12,7 +12,7 @@ import { floorsOf } from './diskDecision.ts'
 import { freeBytes, inGigabytes } from './diskWatch.ts'
 import { sizesOf } from './folderSizes.ts'
 import { removeFolder } from './agentFiles.ts'
-import { commitOf, endedWell } from './git/git.ts'
+import { commitOf, emptyTree, endedWell, gitText } from './git/git.ts'
 import type { Git } from './git/git.ts'
 import { alternatesOf } from './git/repositoryLayout.ts'
 import type { WorkspaceLocks } from './locks.ts'
@@ -338,14 +338,26 @@ async function removalOf(
     }
     if ((await hasWorkAside(git, workspace)) || !(await isFullyPushed(options, workspace))) return undefined
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
-    // The last commit has pointers of Git LFS where the workspace and its index have the content.
-    const args = ['diff-index', '--cached', '--quiet', head ?? '', '--']
-    if (head !== null && !endedWell(await git({ gitDir: workspace.privateGitDir, args }))) return undefined
+    if (head !== null && (await mayHoldNamedContent(git, workspace, head))) return undefined
     return () => evictWorkspace(root, taskId, path, head)
   } catch (fault) {
     options.onFault(fault)
     return undefined
   }
+}
+
+/** Whether a workspace may have content that its last commit only names: files in Git LFS, or commits that a submodule was moved to. */
+async function mayHoldNamedContent(
+  git: Git,
+  { privateGitDir: gitDir, startCommit }: Workspace,
+  head: string,
+): Promise<boolean> {
+  // The index has the files themselves, where the commit has pointers.
+  const compared = await git({ gitDir, args: ['diff-index', '--cached', '--quiet', head, '--'] })
+  if (!endedWell(compared)) return true
+  const from = startCommit ?? (await emptyTree(git, gitDir))
+  const args = ['diff-tree', '-r', '--ignore-submodules=none', from, head, '--']
+  return /^:\d+ 160000 /m.test(await gitText(git, { gitDir, args }))
 }
 
 /**
