@@ -159,9 +159,14 @@ export async function releaseQuarantined(
     [{ kind: 'remove', collection: quarantine.name, id: stream, position: quarantinePosition }],
     null,
   )
+  await requestRebuild(store)
+  return { ok: true, line: `${stream} is back in use. Its documents are rebuilt from the log.` }
+}
+
+/** Requests a rebuild of all read models from the projector. */
+export async function requestRebuild(store: Pick<Store, 'catalog' | 'replaceCatalog'>): Promise<void> {
   await changeCatalog(store, (catalog) => ({
     ...catalog,
     wanted: [...new Set([...catalog.wanted, ...views.map(({ collection }) => collection)])],
   }))
-  return { ok: true, line: `${stream} is back in use. Its documents are rebuilt from the log.` }
 }

@@ -11,6 +11,7 @@ import { isOfLaterVersion, UnreadableEvent } from '#platform/eventlog/eventLog.t
 import { isDamaged, matches, type EventFilter, type LogRecord } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Collection, Document, ReadStore } from '#platform/ports/readStore.ts'
+import { skippedEvents, skippedPut } from './skippedEvents.ts'
 
 export interface FoldEngines extends Pick<Engines, 'log' | 'logger'> {
   readonly store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>
@@ -33,7 +34,7 @@ export interface Fold {
 export const oversized: Collection = { name: 'oversized', indexes: [] }
 
 /** The collections that a fold uses besides the collections of the views. */
-export const auxiliaryCollections: readonly Collection[] = [oversized, quarantine]
+export const auxiliaryCollections: readonly Collection[] = [oversized, quarantine, skippedEvents]
 
 /** The view with its documents in another collection. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
@@ -49,6 +50,8 @@ interface OpenFold extends FoldEngines {
   readonly stale: Set<string>
   /** The names of the streams in quarantine. */
   readonly quarantined: Set<string>
+  /** The ids of the documents in the collection `skipped`. */
+  readonly skipped: Set<string>
   /** The last event of each recently folded stream, to check that the next event follows it. */
   readonly heads: LRUCache<string, { readonly revision: number; readonly hash: string }>
 }
@@ -63,6 +66,7 @@ export async function openFold(views: readonly View<ViewDocument>[], engines: Fo
     wanted: wantedBy(views),
     stale: await idsIn(store, oversized),
     quarantined: await idsIn(store, quarantine),
+    skipped: await idsIn(store, skippedEvents),
     heads: new LRUCache(atMost(knownHeads)),
   }
   return {
@@ -82,7 +86,7 @@ async function foldBatch(
 ): Promise<void> {
   const { store, filtered, wanted } = fold
   // Events that no view needs, such as terminal output, are not decrypted.
-  const { events, bad } = await readable(
+  const { events, bad, newer } = await readable(
     fold,
     stored.filter((event) => matches(wanted, event)),
   )
@@ -94,7 +98,7 @@ async function foldBatch(
     ),
   )
   const folded = (await Promise.all(ofViews)).flat()
-  const changes = [...folded, ...(await flawsOf(fold, bad, folded))]
+  const changes = [...newer, ...folded, ...(await flawsOf(fold, bad, folded))]
   const together = changes.flatMap((change) => withMarkRemoved(fold, change))
   // The checkpoint comes last. After a crash before it, the batch is folded again, which changes nothing.
   try {
@@ -173,8 +177,10 @@ function withMarkRemoved(fold: OpenFold, change: Change): readonly Change[] {
 }
 
 function applied(fold: OpenFold, changes: readonly Change[]): void {
-  for (const { kind, collection, ...change } of changes)
-    if (collection === oversized.name && kind === 'remove' && 'id' in change) fold.stale.delete(change.id)
+  for (const change of changes)
+    if (change.kind === 'put') {
+      if (change.collection === skippedEvents.name) fold.skipped.add(change.document.id)
+    } else if (change.collection === oversized.name) fold.stale.delete(change.id)
 }
 
 /** Applies changes one at a time. A document that is too large is listed in `oversized`, and its stored version stays. */
@@ -219,12 +225,16 @@ async function withoutBeginning(
   return faults
 }
 
-/** The readable events of the batch, and for each stream with unreadable events its first unreadable event. */
+/**
+ * The readable events of the batch, for each stream with unreadable events its first unreadable event, and the changes that list the types of skipped
+ * events.
+ */
 async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   const opened = await Promise.allSettled(stored.map(fold.log.open))
   const cut = await withoutBeginning(fold, stored)
   const events: AnyRecorded[] = []
   const bad: { readonly event: LogRecord; readonly fault: UnreadableEvent }[] = []
+  const newer = new Map<string, Change>()
   for (const [index, event] of stored.entries()) {
     const { stream, revision } = event
     if (fold.quarantined.has(stream)) continue
@@ -251,13 +261,15 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
     } else if (isOfLaterVersion(fault)) {
       // A newer version of the server recorded the event. Other events of the same stream are still folded.
       fold.logger.warn({ stream, revision, type: event.type }, 'skipped an event of a newer version')
+      const put = isDamaged(event) ? undefined : skippedPut(event)
+      if (put && !fold.skipped.has(put.document.id)) newer.set(put.document.id, put)
     } else {
       fold.logger.error({ err: fault }, 'stream set aside: its events are no longer folded')
       fold.quarantined.add(stream)
       bad.push({ event, fault })
     }
   }
-  return { events, bad }
+  return { events, bad, newer: newer.values() }
 }
 
 /** The changes that put unreadable streams into quarantine and mark their documents. */

@@ -25,6 +25,7 @@ import { executionId, messageId, projectId, taskId, userId } from '../../../test
 import { logs } from '../../../tests/domain/logs.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { startProjector } from './projector.ts'
+import { releaseSkipped, skippedPut } from './skippedEvents.ts'
 import { randomRuns } from '../../../tests/longRun.ts'
 import { foldView } from '../../../tests/domain/fold.ts'
 
@@ -647,6 +648,45 @@ describe('an event that cannot be read', () => {
     await projector.stop()
     const [document] = Object(await stored(engines)).tasks
     expect(document).not.toHaveProperty('unreadable')
+    expect(document).toMatchObject({ title: 't0' })
     expect(await listQuarantined(engines.readStore)).toEqual(['No stream is set aside.'])
+  })
+
+  test('of a newer version is folded by the next version, which knows it', async () => {
+    await history(1, 3)
+    const { log } = engines
+    const open: typeof log.open = async (record) => {
+      if (record.revision === 5) throw new UnreadableEvent(record, 'newer_version')
+      return log.open(record)
+    }
+    const older = await startProjector({ ...engines, log: { ...log, open } })
+    await projectedToTheEnd(engines)
+    await older.stop()
+    expect(Object(await stored(engines)).tasks).toMatchObject([{ title: 't1' }])
+    const next = await startProjector(engines)
+    await eventually('everything is folded anew', async () =>
+      isDeepStrictEqual(await stored(engines), await folded(engines)),
+    )
+    expect((await engines.readStore.catalog()).wanted).toEqual([])
+    await next.stop()
+  })
+
+  test('of a newer version has the read models rebuilt once, by the first version that knows it', async () => {
+    const { readStore } = engines
+    const store = {
+      put: async (type: string, version: number) => readStore.apply([skippedPut({ type, version })], null),
+      wanted: async () => (await readStore.catalog()).wanted.length,
+    }
+    await releaseSkipped(readStore)
+    await store.put('TaskPainted', 1)
+    await store.put(TaskUpdated.type, TaskUpdated.version + 1)
+    await releaseSkipped(readStore)
+    expect(await store.wanted()).toBe(0)
+    await store.put(TaskUpdated.type, TaskUpdated.version)
+    await releaseSkipped(readStore)
+    expect(await store.wanted()).toBe(views.length)
+    await changeCatalog(readStore, (catalog) => ({ ...catalog, wanted: [] }))
+    await releaseSkipped(readStore)
+    expect(await store.wanted()).toBe(0)
   })
 })

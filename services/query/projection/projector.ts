@@ -17,6 +17,7 @@ import { lagBehind } from '#platform/telemetry/projectionProgress.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
 import { auxiliaryCollections, openFold, placed, type Fold } from './fold.ts'
 import * as generations from './catalogChanges.ts'
+import { releaseSkipped } from './skippedEvents.ts'
 import { folding, type DoWork, type Progress } from './rebuild.ts'
 
 /** Called with sentences for the operator about streams in quarantine, whenever their number changes. */
@@ -272,6 +273,7 @@ async function begin(projector: Projector): Promise<void> {
     )
   // The quarantine lists streams of the other log. The rebuild will find the unreadable streams of this log.
   if (foreign) await clearQuarantine(projector.readStore)
+  await releaseSkipped(projector.readStore)
   const catalog = await changeCatalog(projector.readStore, (now) =>
     generations.begun(now, projector.logIdentity, foreign),
   )
