@@ -12,7 +12,7 @@ import { cause, eventually, openTestEngines, type TestEngines } from '../../test
 import { sweepErasures } from './erasure.ts'
 import { dispatcherMarks } from '../command/dispatcher.ts'
 import { openWorkOf } from '#platform/commands/requestedJobs.ts'
-import { startOpenWorkSweep, sweepOpenWork } from './openWork.ts'
+import { hearSilence, startOpenWorkSweep, sweepOpenWork } from './openWork.ts'
 import { foldView } from '../../tests/domain/fold.ts'
 
 let engines: TestEngines
@@ -119,6 +119,59 @@ describe('an execution without an end', () => {
       expect(await engines.log.read(stream, 0, 100)).toHaveLength(events.length)
     },
   )
+
+  describe('whose job the queue has while no runner is heard', () => {
+    const sweeps = async (count: number, silence: ReturnType<typeof hearSilence>, own = engines) => {
+      for (let n = 0; n < count; n += 1) await sweepOpenWork(own, undefined, silence)
+    }
+    const beats = () => engines.bus.publish('runner', { runnerId: 'r', notices: [], agents: [], jobs: [] })
+    let silence: ReturnType<typeof hearSilence>
+    beforeEach(async () => {
+      await create(1)
+      silence = hearSilence(engines.bus)
+    })
+    afterEach(() => silence.stop())
+
+    test('is ended after minutes if it had begun, and its runner can report nothing more', async () => {
+      await start()
+      await projected()
+      // The first sweep finds no job, so it does not count.
+      await sweeps(4, silence)
+      expect(await stateOf()).toMatchObject({ phase: { status: 'running' } })
+      await sweeps(1, silence)
+      expect(await stateOf()).toMatchObject({ phase: { status: 'failed' } })
+      const events = await engines.log.read(stream, 0, 100)
+      expect(events.findLast(({ type }) => type === 'ExecutionFailed')).toMatchObject({
+        data: { code: 'runner_lost', executionId: executionId(1) },
+        content: {
+          reason: 'The runner of this run is gone, and no other runner is connected. Try again.',
+        },
+      })
+      const fence = { executionId: executionId(1), attempt: 1 }
+      const report = { type: 'RecordProgress', fence, progress: [] } as const
+      await expect(engines.commands.execute(task, stream, report, cause())).rejects.toMatchObject({
+        code: 'evicted',
+      })
+    })
+
+    test('is left alone while it waits for a runner', async () => {
+      await projected()
+      await sweeps(20, silence)
+      expect(await stateOf()).toMatchObject({ phase: { status: 'queued' } })
+    })
+
+    test('is left alone when a runner was heard in between, or the queue did not answer', async () => {
+      await start()
+      await projected()
+      await sweeps(4, silence)
+      beats()
+      await eventually('the runner is heard', () => silence.sweeps.size === 0)
+      await sweeps(3, silence)
+      const jobs = { ...engines.jobs, stateOf: () => Promise.reject(new Error('away')) }
+      await sweeps(20, silence, { ...engines, jobs })
+      expect(await stateOf()).toMatchObject({ phase: { status: 'running' } })
+    })
+  })
 
   test('of one task that cannot be read holds up no other', async () => {
     await create(1)

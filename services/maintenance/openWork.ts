@@ -12,6 +12,7 @@ import type { Engines } from '#platform/compose.ts'
 import { repeat } from '#platform/async/rounds.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { pagesOf } from '#platform/reads/documentPages.ts'
+import type { Bus } from '#platform/ports/bus.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import { jobFor, openWorkOf, type OpenWork } from '#platform/commands/requestedJobs.ts'
@@ -26,15 +27,31 @@ const intervalMs = 60_000
 const whileFoldedMs = 1_000
 const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
+const noRunner = 'The runner of this run is gone, and no other runner is connected. Try again.'
+/** A running execution is lost if no runner was heard while the queue answered in this many sweeps. Each runner sends a heartbeat per second. */
+const silentSweeps = 4
+
+/** For each running execution, the number of sweeps in which the queue answered since a runner was last heard. */
+interface Silence {
+  readonly sweeps: Map<string, number>
+  stop(): void
+}
+
+/** Begins to listen to the heartbeats of runners. */
+export function hearSilence(bus: Pick<Bus, 'subscribe'>): Silence {
+  const sweeps = new Map<string, number>()
+  return { sweeps, stop: bus.subscribe('runner', () => sweeps.clear()) }
+}
 
 /** Sweeps until it is stopped, and queues erasures that a new queue lacks. A task that cannot be read does not stop the others. */
-export const startOpenWorkSweep = (
-  engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0],
-): RunningWork =>
-  repeat(async (signal) => {
+export function startOpenWorkSweep(
+  engines: OpenWorkEngines & Pick<Engines, 'bus'> & Parameters<typeof sweepErasures>[0],
+): RunningWork {
+  const silence = hearSilence(engines.bus)
+  const sweeping = repeat(async (signal) => {
     let pauseMs = intervalMs
     try {
-      await sweepOpenWork(engines, () => signal.aborted)
+      await sweepOpenWork(engines, () => signal.aborted, silence)
     } catch (fault) {
       // While read models are being built, the sweep is repeated soon.
       if (fault instanceof NotFolded) pauseMs = whileFoldedMs
@@ -45,16 +62,28 @@ export const startOpenWorkSweep = (
     })
     return pauseMs
   })
+  return {
+    async stop() {
+      silence.stop()
+      await sweeping.stop()
+    },
+  }
+}
 
 /** Checks every task that has open work according to the read models; the log decides. */
 export async function sweepOpenWork(
   engines: OpenWorkEngines,
   isStopped: () => boolean = () => false,
+  silence: Pick<Silence, 'sweeps'> = { sweeps: new Map() },
 ): Promise<void> {
+  const checked = new Set<string>()
   for await (const taskId of tasksWithOpenWork(engines.documents)) {
     if (isStopped()) return
+    // A task with two kinds of open work is listed twice, and a sweep counts only once.
+    if (checked.has(taskId)) continue
+    checked.add(taskId)
     try {
-      await settle(engines, taskId)
+      await settle(engines, taskId, silence)
     } catch (fault) {
       engines.logger.warn({ err: fault, taskId }, 'failed to check the unfinished work of a task')
     }
@@ -68,7 +97,11 @@ async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGene
       for (const { id } of found) yield id
 }
 
-async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
+async function settle(
+  engines: OpenWorkEngines,
+  taskId: string,
+  silence: Pick<Silence, 'sweeps'>,
+): Promise<void> {
   const { commands, jobs, logger } = engines
   const open = async () => {
     const { state } = await commands.load(task, taskStream(taskId))
@@ -81,7 +114,7 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
     if (jobState === 'queued' || jobState === 'leased') {
       // The job's record may have outlived the job. If the queue still has the job, `put` changes nothing.
       await jobs.put(jobFor(work, before.ownerId))
-      continue
+      if (!isLost(work, silence)) continue
     }
     // The work may have ended since it was read.
     const now = await open()
@@ -91,8 +124,12 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
       logger.warn(told, 'abandoned work queued again')
       await jobs.put(jobFor(work, now.ownerId))
     } else {
-      logger.error({ ...told, standing: jobState }, 'ended work that the queue gave up')
-      await end(engines, work).catch((fault: unknown) => {
+      const isGivenUp = jobState !== 'queued' && jobState !== 'leased'
+      logger.error(
+        { ...told, standing: jobState },
+        'ended work that the queue gave up or whose runner is gone',
+      )
+      await end(engines, work, isGivenUp ? givenUp : noRunner).catch((fault: unknown) => {
         // A refusal means that another process ended the work at the same moment.
         if (!(fault instanceof Fault)) throw fault
       })
@@ -100,10 +137,18 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
   }
 }
 
-async function end({ commands, log }: OpenWorkEngines, work: OpenWork): Promise<void> {
+/** Counts this sweep for a running execution; true once no runner was heard for so long that its runner must be gone. */
+function isLost(work: OpenWork, { sweeps }: Pick<Silence, 'sweeps'>): boolean {
+  if (work.kind !== 'execution' || work.execution.attempt === 0) return false
+  const count = (sweeps.get(work.id) ?? 0) + 1
+  sweeps.set(work.id, count)
+  return count >= silentSweeps
+}
+
+async function end({ commands, log }: OpenWorkEngines, work: OpenWork, reason: string): Promise<void> {
   const stream = taskStream(work.taskId)
   const cause = () => bySystem('command')
-  const failed = { kind: 'failed', code: 'runner_lost', reason: givenUp } as const
+  const failed = { kind: 'failed', code: 'runner_lost', reason } as const
   if (work.kind === 'pull_request') {
     const outcome = { ...failed, messageId: randomUUID() }
     const settled = { requestId: work.id, outcome, nextRequestId: randomUUID() }
