@@ -53,6 +53,7 @@ import { openLocks } from './workspace/locks.ts'
 import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
 import { startDeletedRemoval } from './workspace/deletedRemoval.ts'
 import { removeLeftovers } from './workspace/leftovers.ts'
+import { removeAfterRestore } from './workspace/restoredLog.ts'
 import { openSandboxUsers, type SandboxUsers } from './workspace/sandboxUsers.ts'
 import { removeWorkspace, type Workspace } from './workspace/workspace.ts'
 import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
@@ -179,6 +180,7 @@ async function openBase(
     ),
   )
   await endOrphanedSandboxes(root)
+  await removeAfterRestore({ ...engines, root, path })
   await removeLeftovers(root)
   const isRoot = process.getuid?.() === 0
   // Without a sandbox, tasks have no users of their own: such users could not even reach their trees in the data folder.

@@ -1,8 +1,9 @@
 /**
  * The steps of docs/operating/backup.md for backup and restore on shared engines, carried out one by one, and the services with the restored data.
  */
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { MongoClient, type Document } from 'mongodb'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat } from '#domain/api/chat.schema.ts'
@@ -63,6 +64,12 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     const events = engines.eventStore.copy()
     const documents = await dump()
     const lost = await readyTask(scene)
+    const workspaceOf = ({ id }: { readonly id: string }) =>
+      join(product.folderOf('runner', 0), 'data', 'runner', 'tasks', id, 'ready.json')
+    expect([kept, lost].map((task) => existsSync(workspaceOf(task)))).toEqual([true, true])
+    // The agent of a task that is kept leaves something that the restored log will not know.
+    const leftBehind = join(dirname(workspaceOf(kept)), 'tree', 'left-behind.txt')
+    await writeFile(leftBehind, 'work of the lost future')
     // With the defaults, what is older than a minute is under a seal outside of the engines.
     const dataDir = join(product.folderOf('command', 0), 'data')
     const seals = join(dataDir, 'seals.ndjson')
@@ -100,6 +107,7 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     })
     await Promise.all(processes().map((server) => server.start()))
 
+    await expect.poll(() => existsSync(workspaceOf(lost))).toBe(false)
     // A restore signs everybody out.
     await expect.poll(() => product.signIn('ada').then(() => true)).toBe(true)
     expect((await ada.api('GET', '/tasks')).status).toBe(401)
@@ -116,6 +124,8 @@ describe.skipIf('missing' in mongo)('shared engines', () => {
     expect(await back.taskOnce(kept.id, (now) => hasEnded(now) && now.execution?.turn === 2)).toMatchObject({
       status: 'completed',
     })
+    expect(existsSync(workspaceOf(kept))).toBe(true)
+    expect(existsSync(leftBehind)).toBe(false)
     const { task } = await back.ask(getTask, { params: { taskId: kept.id } })
     const { id, title, createdAt, branch, workingBranch } = before
     expect(task).toMatchObject({ id, title, createdAt, branch, workingBranch })
