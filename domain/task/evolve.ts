@@ -187,7 +187,9 @@ function withPullRequest(
     case 'PullRequestStandingObserved':
       return task.pullRequest === null ? task : { ...task, pullRequest: standingIn(task.pullRequest, event) }
     case 'PullRequestDraftRequested':
-      return task
+      return task.pullRequest === null
+        ? task
+        : { ...task, pullRequest: { ...task.pullRequest, draftRequested: event.data.draft } }
     case 'PullRequestUnreadable':
       return task.pullRequest === null
         ? task

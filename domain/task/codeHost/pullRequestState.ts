@@ -11,6 +11,8 @@ export interface TaskPullRequest {
   readonly observed: Omit<ObservedPullRequest, 'number' | 'nodeId' | 'repositoryId' | 'standing'> | null
   /** The last known result of the reviews and checks; missing before the first result. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
+  /** Whether the last request was to make it a draft; missing before the first request. */
+  readonly draftRequested?: boolean
   /** Why the code host does not show the pull request; `null` while the code host shows it. */
   readonly unreadable: UnreadableCode | null
 }

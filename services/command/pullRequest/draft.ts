@@ -19,7 +19,10 @@ export async function setDraft(
   const { codeHost, commands, access } = services
   const nodeId = await pullRequestNode(services, taskId)
   const token = await access.tokenOf(request.user.id)
-  await executeOnTask(services, taskId, request, { type: 'RequestDraft', draft })
+  const requested = await executeOnTask(services, taskId, request, { type: 'RequestDraft', draft })
+  const { repeated, state } = requested
+  // A repeated request must not undo a later one. Otherwise it is done again, because the first attempt may have failed at the code host.
+  if (repeated && state.kind === 'task' && state.pullRequest?.draftRequested !== draft) return requested
   await codeHost.setDraft(token, nodeId, draft)
   const [reading] = await codeHost.pullRequestStates(token, [{ nodeId }])
   const observed = reading?.kind === 'read' ? reading.pullRequest : null
