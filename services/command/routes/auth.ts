@@ -36,8 +36,11 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     )
   }),
   route(disconnectGitHub, signedIn, async (request, services) => {
-    // The grant at the code host is ended first, and then the event is recorded. If the code host fails, the person can try again.
-    await services.access.end(request.user.id)
+    const { id } = request.user
+    // The grant at the code host is ended first, and then the event is recorded. If the code host fails, the person can try again. A repeated request
+    // must not end a grant that the person has given since then.
+    if (!(await services.commands.hasTakenEffect(userDecider, userStream(id), request.commandId)))
+      await services.access.end(id)
     return {
       success: true as const,
       ...(await executeOnUser({ type: 'DisconnectGitHub' }, request, services)),
