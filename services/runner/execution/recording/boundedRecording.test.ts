@@ -36,6 +36,7 @@ const runOf = (bytes: number): RecordingAllowance => ({
 function scene(allowance: RecordingAllowance) {
   const terminal: TerminalEvent[] = []
   const chat: ProgressEvent[] = []
+  const reports: (readonly ProgressEvent[])[] = []
   const told: string[] = []
   const recording = boundedRecording(
     allowance,
@@ -46,7 +47,10 @@ function scene(allowance: RecordingAllowance) {
         head: () => null,
       },
       reporter: {
-        report: async (...progress) => void chat.push(...progress),
+        async report(...progress) {
+          reports.push(progress)
+          chat.push(...progress)
+        },
         delivered: async () => undefined,
         end: async () => undefined,
       },
@@ -56,7 +60,7 @@ function scene(allowance: RecordingAllowance) {
   const text = () => terminal.map((event) => event.content.text).join('')
   const messages = () =>
     chat.flatMap((event) => (event.type === 'MessagePosted' ? [event.content.message] : []))
-  return { recording, told, terminal, chat, text, messages }
+  return { recording, told, terminal, chat, reports, text, messages }
 }
 
 test('how full the context is is recorded a thousand times at most, and takes no place of the usage', async () => {
@@ -149,6 +153,27 @@ describe('finding 5: the chat', () => {
     )
     expect(messages().join('').length).toBeLessThan(100_000)
   })
+
+  test.each([
+    ['long', 1_000, 10_000],
+    ['short', 16_000, 10],
+  ])(
+    'has its end recorded in parts, which every event store takes: %s messages',
+    async (_, count, length) => {
+      const { recording, reports, messages } = scene(runOf(8_000_000))
+      for (let n = 0; n < count; n += 1) await recording.reporter.report(said(`${n}: ${'y'.repeat(length)}`))
+      const before = reports.length
+      await recording.close()
+      const ending = reports.slice(before)
+      expect(ending.length).toBeGreaterThan(4)
+      for (const part of ending) {
+        expect(part.length).toBeLessThanOrEqual(100)
+        expect(JSON.stringify(part.map(({ content }) => content)).length).toBeLessThan(256_000)
+      }
+      expect(messages().at(-1)).toContain(`${count - 1}: y`)
+      expect(messages().length).toBeLessThan(count)
+    },
+  )
 
   test('keeps images within the first half of what it may record, and counts the others', async () => {
     const { recording, chat } = scene(runOf(100_000))

@@ -23,6 +23,8 @@ export interface Recording {
 export const eventOverhead = 512
 /** How many bytes of the last output are kept at most, separately for terminal and chat. */
 const longestTail = 1_000_000
+/** The last part of the chat is recorded in appends of this size, because EventStoreDB refuses appends of more than 1 MiB. */
+const longestPart = { events: 100, bytes: 256_000 }
 /**
  * The pause after each piece of unrecorded output, in milliseconds. With it, such output is read no faster than the log could record it: about 4 MB/s
  * per channel.
@@ -116,7 +118,7 @@ function boundedTerminal(
     async close(): Promise<void> {
       const { bytes } = printed.leftOut()
       if (bytes > 0) await say(`${inMegabytes(bytes)} that were printed are left out here.`)
-      for (const event of printed.kept()) await inner.append(event)
+      for (const { event } of printed.kept()) await inner.append(event)
     },
   }
 }
@@ -191,14 +193,35 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
     async close(): Promise<void> {
       const { count } = posted.leftOut()
       if (count > 0) await post(`${count} messages and calls of tools are left out here.`)
-      if (posted.kept().length > 0) await inner.report(...posted.kept())
+      for (const part of inParts(posted.kept())) await inner.report(...part)
     },
   }
 }
 
+interface Kept<Event> {
+  readonly event: Event
+  readonly bytes: number
+}
+
+/** The events in parts that each fit into one append, whatever the engine is. */
+function inParts<Event>(kept: readonly Kept<Event>[]): readonly (readonly Event[])[] {
+  const parts: Event[][] = []
+  let room = 0
+  for (const { event, bytes } of kept) {
+    const part = parts.at(-1)
+    if (part && part.length < longestPart.events && bytes <= room) part.push(event)
+    else {
+      parts.push([event])
+      room = longestPart.bytes
+    }
+    room -= bytes
+  }
+  return parts
+}
+
 /** Keeps the last events, up to a number of bytes. */
 function tail<Event>() {
-  let events: { readonly event: Event; readonly bytes: number }[] = []
+  let events: Kept<Event>[] = []
   let first = 0
   let kept = 0
   const leftOut = { bytes: 0, count: 0 }
@@ -223,6 +246,6 @@ function tail<Event>() {
     },
     isUsed: () => events.length > 0 || leftOut.count > 0,
     leftOut: () => leftOut,
-    kept: () => events.slice(first).map(({ event }) => event),
+    kept: (): readonly Kept<Event>[] => events.slice(first),
   }
 }
