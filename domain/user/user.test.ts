@@ -302,6 +302,19 @@ test('a profile is what the person says', () =>
     .when({ type: 'UpdateProfile', name: 'Ada', fullName: 'Ada King', email: null })
     .then([ProfileUpdated.of({}, { name: 'Ada', fullName: 'Ada King', email: null })]))
 
+test('of a profile, what is not given stays as it is now, and one name stands for both', () => {
+  const now = ProfileUpdated.of({}, { name: 'Ada', fullName: 'Ada King', email: 'ada@other.example' })
+  given(user, ada, now)
+    .when({ type: 'UpdateProfile', email: null })
+    .then([ProfileUpdated.of({}, { name: 'Ada', fullName: 'Ada King', email: null })])
+  given(user, ada, now)
+    .when({ type: 'UpdateProfile', fullName: 'Ada Byron' })
+    .then([ProfileUpdated.of({}, { name: 'Ada Byron', fullName: 'Ada Byron', email: 'ada@other.example' })])
+  given(user, ada, onboarded('ada@code.example'))
+    .when({ type: 'UpdateProfile', email: 'new@code.example' })
+    .then([ProfileUpdated.of({}, { name: 'Ada King', fullName: 'Ada King', email: 'new@code.example' })])
+})
+
 test.each<UserCommand>([
   { type: 'ConnectGitHub', profile, sessionId: sessionId(1), hasNewTokens: false },
   {
@@ -333,8 +346,22 @@ const ownWords = { instructions: 'Be short.', commands: [{ name: 'tidy', descrip
 
 test('own instructions and commands are words of the person, and no facts', () =>
   given(user, ada)
-    .when({ type: 'ChangeInstructions', to: ownWords })
+    .when({ type: 'ChangeInstructions', ...ownWords })
     .then([InstructionsChanged.of({}, ownWords)]))
+
+test('of own instructions and commands, what is not given stays as it is now', () => {
+  const { instructions, commands } = ownWords
+  given(user, ada)
+    .when({ type: 'ChangeInstructions', commands })
+    .then([InstructionsChanged.of({}, { instructions: '', commands })])
+  const changed = InstructionsChanged.of({}, ownWords)
+  given(user, ada, changed)
+    .when({ type: 'ChangeInstructions', instructions: 'Others.' })
+    .then([InstructionsChanged.of({}, { instructions: 'Others.', commands })])
+  given(user, ada, changed)
+    .when({ type: 'ChangeInstructions', commands: [] })
+    .then([InstructionsChanged.of({}, { instructions, commands: [] })])
+})
 
 test('a key of one’s own is set, set again and removed once', () => {
   const registered = UserRegistered.of({ userId: userId(1) }, { name: 'Ada', email: null })

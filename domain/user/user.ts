@@ -31,6 +31,8 @@ export type UserState =
   | { readonly kind: 'deleted' }
   | {
       readonly kind: 'user'
+      readonly name: string
+      readonly fullName: string
       readonly email: string | null
       readonly githubConnected: boolean
       /** The revision of the last sign-in or connection to the code host, which may have stored new tokens. */
@@ -45,9 +47,12 @@ export type UserState =
       /** The expiry times of all sessions that had not expired when the latest session began, including sessions that were ended early. */
       readonly begun: readonly string[]
       readonly mcpServers: readonly McpServer[]
+      readonly own: OwnInstructions
       /** The providers for which the person has a key of their own. */
       readonly agentKeys: ReadonlySet<KeyProvider>
     }
+
+const noInstructions: OwnInstructions = { instructions: '', commands: [] }
 
 export interface NewSession {
   readonly sessionId: string
@@ -102,13 +107,19 @@ export type UserCommand =
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
   | { readonly type: 'SignOutEverywhere' }
+  /** Changes only what is given. */
   | {
       readonly type: 'UpdateProfile'
-      readonly name: string
-      readonly fullName: string
-      readonly email: string | null
+      readonly name?: string | undefined
+      readonly fullName?: string | undefined
+      readonly email?: string | null | undefined
     }
-  | { readonly type: 'ChangeInstructions'; readonly to: OwnInstructions }
+  /** Replaces only what is given. */
+  | {
+      readonly type: 'ChangeInstructions'
+      readonly instructions?: string | undefined
+      readonly commands?: OwnInstructions['commands'] | undefined
+    }
   | { readonly type: 'ChooseMcpServers'; readonly servers: readonly McpServer[] }
   | {
       readonly type: 'CompleteOnboarding'
@@ -183,12 +194,12 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       return allEnded(state.sessions)
     case 'SignOut':
       return state.sessions.has(command.sessionId) ? [SessionEnded.of({ sessionId: command.sessionId })] : []
-    case 'UpdateProfile': {
-      const { name, fullName, email } = command
-      return [ProfileUpdated.of({}, { name, fullName, email })]
+    case 'UpdateProfile':
+      return [updatedProfile(command, state)]
+    case 'ChangeInstructions': {
+      const { instructions = state.own.instructions, commands = state.own.commands } = command
+      return [InstructionsChanged.of({}, { instructions, commands })]
     }
-    case 'ChangeInstructions':
-      return [InstructionsChanged.of({}, command.to)]
     case 'ChooseMcpServers': {
       const servers = [...command.servers]
       return canonicalJson(servers) === canonicalJson(state.mcpServers)
@@ -206,6 +217,17 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     default:
       return onAgentKey(command, state.agentKeys)
   }
+}
+
+function updatedProfile(
+  command: Extract<UserCommand, { type: 'UpdateProfile' }>,
+  state: Extract<UserState, { kind: 'user' }>,
+): UserEvent {
+  // If only one of the names is given, both names are set to it.
+  const name = command.name ?? command.fullName ?? state.name
+  const fullName = command.fullName ?? command.name ?? state.fullName
+  const email = command.email === undefined ? state.email : command.email
+  return ProfileUpdated.of({}, { name, fullName, email })
 }
 
 function onAgentKey(
@@ -236,6 +258,8 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
   if (event.type === 'UserRegistered') {
     return {
       kind: 'user',
+      name: event.content?.name ?? '',
+      fullName: event.content?.name ?? '',
       email: event.content?.email ?? null,
       githubConnected: false,
       lastSignIn: event.revision,
@@ -246,6 +270,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       sessions: new Map(),
       begun: [],
       mcpServers: [],
+      own: noInstructions,
       agentKeys: new Set(),
     }
   }
@@ -277,14 +302,18 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
         ...state,
         sessions: new Map([...state.sessions].filter(([id]) => id !== event.data.sessionId)),
       }
-    case 'ProfileUpdated':
-      return { ...state, email: event.content?.email ?? null }
+    case 'ProfileUpdated': {
+      const { name, fullName, email } = event.content ?? { name: '', fullName: '', email: null }
+      return { ...state, name, fullName, email }
+    }
     case 'InstructionsChanged':
-      return state
+      return { ...state, own: event.content ?? noInstructions }
     case 'PersonMcpServersChosen':
       return { ...state, mcpServers: event.content?.servers ?? [] }
-    case 'OnboardingCompleted':
-      return { ...state, onboardingCompleted: true, email: event.content?.email ?? state.email }
+    case 'OnboardingCompleted': {
+      const { fullName, email } = event.content ?? { fullName: '', email: null }
+      return { ...state, onboardingCompleted: true, name: fullName, fullName, email: email ?? state.email }
+    }
     case 'AgentKeySet':
       return { ...state, agentKeys: new Set([...state.agentKeys, event.data.provider]) }
     case 'AgentKeyRemoved': {

@@ -19,12 +19,9 @@ import { route, written, type CommandServices } from '../services.ts'
 
 export const authRoutes: readonly Route<CommandServices>[] = [
   route(updateProfile, identified, async ({ body, ...request }, services) => {
-    const { user } = request
-    // If a client sends only one of the names, both names are set to it.
-    const name = body.name ?? body.fullName ?? user.name
-    const fullName = body.fullName ?? body.name ?? user.fullName
-    const email = body.email === undefined ? user.email : emailOf(body.email, user.email)
-    return executeOnUser({ type: 'UpdateProfile', name, fullName, email }, request, services)
+    const { name, fullName, email } = body
+    const checked = email === undefined ? undefined : emailOf(email, request.user.email)
+    return executeOnUser({ type: 'UpdateProfile', name, fullName, email: checked }, request, services)
   }),
   route(completeOnboarding, identified, async ({ body, ...request }, services) => {
     const { fullName, companySize, role } = body
