@@ -252,7 +252,8 @@ export const getTaskImages = defineRead(chatRoutes.getTaskImages, {
 })
 
 export const getTerminal = defineRead(chatRoutes.getTerminal, {
-  summary: 'The latest page of terminal output, oldest first.',
+  summary:
+    'The latest page of terminal output, oldest first. A page of 16,000,000 characters ends before its limit.',
   params,
   query: page,
   answer: {

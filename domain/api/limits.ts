@@ -8,4 +8,6 @@ export const limits = {
   queueLength: 100,
   repositoriesPage: 100,
   pageSize: 5_000,
+  /** The length of its texts, in characters, at which a page of terminal output ends. */
+  terminalLength: 16_000_000,
 } as const

@@ -4,6 +4,7 @@
 import { LRUCache } from 'lru-cache'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 import type { getTerminal, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
+import { limits } from '#domain/api/limits.ts'
 import { comparePositions } from '#domain/kernel/event.ts'
 import { terminalStream } from '#domain/kernel/streams.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -20,8 +21,6 @@ export interface TerminalTexts {
 
 /** How many events of a terminal's stream are read at once. */
 const eventsAtOnce = 500
-/** The length of texts, in characters, at which an answer ends. Only one without a limit reaches it. */
-const longestAnswer = 16_000_000
 /** The total length of the kept answers, in bytes. */
 const keptBytes = 4_000_000
 /** The overhead of a cached answer, in bytes: a short answer keeps a part of Node's buffer pool in memory. */
@@ -75,13 +74,13 @@ async function latestOutput(
   let lastHash = ''
   let from: number | 'end' = 'end'
   let length = 0
-  while (output.length < limit && length < longestAnswer) {
+  while (output.length < limit && length < limits.terminalLength) {
     const events = await log.readBackwards(stream, from, eventsAtOnce)
     for (const event of events) {
       if (event.revision > version) [version, lastHash] = [event.revision, event.meta.hash]
       const wanted = before === undefined || comparePositions(event.position, before) < 0
       const isOutput = event.type === 'TerminalOutputRecorded' || event.type === 'ShellOutputRecorded'
-      if (isOutput && wanted && output.length < limit && length < longestAnswer) {
+      if (isOutput && wanted && output.length < limit && length < limits.terminalLength) {
         const piece = terminalOutputOf(event)
         output.push(piece)
         length += piece.content.length

@@ -27,14 +27,18 @@ export async function readTerminal(
   | { readonly reason: string }
 > {
   const answer = await readPage(taskId, { minPosition }, signal)
-  return 'reason' in answer ? answer : { data: answer, whole: answer.output.length < pieces }
+  return 'reason' in answer ? answer : { data: answer, whole: isWhole(answer) }
 }
 
 /** Reads the output before a position; `null` when it cannot be read. */
 export const readEarlier = async (taskId: string, before: Position) => {
   const answer = await readPage(taskId, { before }, new AbortController().signal)
-  return 'reason' in answer ? null : { output: answer.output, whole: answer.output.length < pieces }
+  return 'reason' in answer ? null : { output: answer.output, whole: isWhole(answer) }
 }
+
+const isWhole = ({ output }: TerminalAnswer): boolean =>
+  output.length < pieces &&
+  output.reduce((sum, { content }) => sum + content.length, 0) < limits.terminalLength
 
 async function readPage(
   taskId: string,
