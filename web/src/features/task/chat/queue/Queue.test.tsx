@@ -211,14 +211,26 @@ describe('a message that is withdrawn', () => {
   })
 
   test('is withdrawn when the page is closed before there is no way back', async () => {
-    const server = open({ status: 'failed' }, { [`DELETE ${one}`]: done })
-    const fetching = vi.spyOn(globalThis, 'fetch')
+    const two = `${at}/chat/${messageId(2)}`
+    const never = new Promise(() => undefined)
+    const server = open({ status: 'failed' }, { [`DELETE ${one}`]: never, [`DELETE ${two}`]: never })
+    const send = globalThis.fetch
+    const calls: unknown[][] = []
+    vi.stubGlobal('fetch', (...call: Parameters<typeof fetch>) => {
+      calls.push(call)
+      return send(...call)
+    })
     press('message 1', 'Withdraw')
+    press('message 2', 'Withdraw')
     fireEvent(window, new Event('pagehide'))
-    await waitFor(() => expect(server.of(`DELETE ${one}`)).toHaveLength(1))
-    expect(fetching.mock.calls).toMatchObject([[`/api${one}`, { method: 'DELETE', keepalive: true }]])
+    // No withdrawal waits for the answer to another.
+    await waitFor(() => expect(server.of(`DELETE ${two}`)).toHaveLength(1))
+    expect(calls).toMatchObject([
+      [`/api${one}`, { method: 'DELETE', keepalive: true }],
+      [`/api${two}`, { method: 'DELETE', keepalive: true }],
+    ])
     fireEvent(window, new Event('pagehide'))
-    await waitFor(() => expect(rows()).toEqual(['message 2', 'message 3']))
+    await waitFor(() => expect(rows()).toEqual(['message 3']))
     expect(server.of(`DELETE ${one}`)).toHaveLength(1)
   })
 

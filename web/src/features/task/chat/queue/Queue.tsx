@@ -161,10 +161,10 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
   const gone = withdrawn.filter(({ message }) => !queue.some(({ id }) => id === message.id))
   const forget = ({ message }: Withdrawn) =>
     setWithdrawn((others) => others.filter((other) => other.message.id !== message.id))
-  const finish = (taken: Withdrawn) => {
+  const finish = (taken: Withdrawn, send = actions.withdraw) => {
     forget(taken)
     if (taken.show === null) return
-    actions.withdraw(taken.message.messageId)
+    send(taken.message.messageId)
     taken.show()
   }
   const withdraw = (message: WaitingMessage) => {
@@ -180,7 +180,7 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
     actions.restore(taken.message, (id) => ids.toSpliced(taken.place, 0, id))
   }
   const finishAll = () => {
-    gone.filter(({ show }) => show !== null).forEach(finish)
+    for (const taken of gone) if (taken.show !== null) finish(taken)
     // A message that is sent now starts no turn, and must not wait until the agent takes another.
     return active ? undefined : new Promise<void>(actions.afterwards)
   }
@@ -195,7 +195,9 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
     },
     [],
   )
-  useWindowEvent('pagehide', () => void finishAll())
+  useWindowEvent('pagehide', () => {
+    for (const taken of gone) if (taken.show !== null) finish(taken, actions.withdrawNow)
+  })
   return { gone, withdraw, undo, finish, finishAll }
 }
 

@@ -34,6 +34,7 @@ export function useQueue(taskId: string) {
   const latestOrder = useRef('')
   const inTurn = useInTurn()
   const change = useChange(inTurn)
+  const changeNow = useChange((run) => void run())
   const reorder = (messageIds: readonly string[]) => {
     // If several orders are pending, only the last one is sent.
     latestOrder.current = change(
@@ -60,6 +61,13 @@ export function useQueue(taskId: string) {
     reorder,
     withdraw: (messageId: string) =>
       void change(
+        { kind: 'withdrawn', messageId },
+        () => withdrawMessage({ taskId, messageId }),
+        taskTexts.toasts.notWithdrawn,
+      ),
+    /** Withdraws the message before earlier changes are answered, because a page that is closed waits for no answer. */
+    withdrawNow: (messageId: string) =>
+      void changeNow(
         { kind: 'withdrawn', messageId },
         () => withdrawMessage({ taskId, messageId }),
         taskTexts.toasts.notWithdrawn,
