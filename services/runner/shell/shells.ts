@@ -8,6 +8,7 @@ import type { ShellEnd } from '#domain/task/shells.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { orElse } from '#platform/async/orElse.ts'
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import { ownSecrets, valuesOf } from '../execution/taskSecrets.ts'
@@ -42,6 +43,8 @@ interface OpenShell {
 
 /** How many shells a person may have on a runner: each may hold a sandbox for hours. */
 const maxShells = 20
+/** How long the code host is waited for when a shell opens, in ms. */
+const accessCheckMs = 5_000
 const tooManyShells = `You have ${maxShells} open shells. Close one first.`
 
 export function openShells(deps: ShellDeps): Shells {
@@ -111,7 +114,8 @@ async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize
   const reached = await reachAsPerson(deps, task)
   if (reached.kind === 'failed') throw new Fault('no_repository_access', reached.reason)
   // A shell reads all that the project's mirror has. An access that cannot be checked now was there at the task's start.
-  const rights = await rightsOf(deps, reached).catch(orElse(CodeHostFault, undefined))
+  const checking = rightsOf(deps, reached).catch(orElse(CodeHostFault, undefined))
+  const rights = await withinOr(accessCheckMs, checking, undefined)
   if (rights && 'kind' in rights) throw new Fault('no_repository_access', rights.reason)
   const mirror = await deps.mirrors.find(mirrored(reached))
   const workspace = mirror && (await deps.workspaces.read(taskId, mirror))
