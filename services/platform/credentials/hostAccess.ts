@@ -32,11 +32,8 @@ const maxUnstored = 1_000
 /** The code host's error for a refresh token that was used, has expired or was revoked. Only this error ends a grant. */
 const usedUp = 'bad_refresh_token'
 
-/** The tokens that are stored, and those that take their place. */
-interface Renewal {
-  readonly tokens: HostTokens
-  readonly fresh: HostTokens
-}
+const isValidAt = ({ expiresAt }: HostTokens, now: Date): boolean =>
+  expiresAt === null || Date.parse(expiresAt) - marginMs > now.getTime()
 
 const scope = (userId: string): string => `user:${userId}`
 const tokensIn = (secret: string | undefined): HostTokens | undefined =>
@@ -55,7 +52,7 @@ export function hostAccess(engines: {
   /** How long storing renewed tokens is tried again, in ms. */
   storePatienceMs?: number
 }): HostAccess {
-  const { vault, codeHost, clock, leases, storePatienceMs: patienceMs = 15_000 } = engines
+  const { vault, codeHost, clock, leases, storePatienceMs: patienceMs = 8_000 } = engines
   const refreshing = new Map<string, Promise<string>>()
   /** Renewed tokens that are not stored yet, by the stored refresh token that was used for them: it never works again. */
   const unstored = new LRUCache<string, HostTokens>({ max: maxUnstored })
@@ -65,8 +62,9 @@ export function hostAccess(engines: {
   const secretOf = (userId: string) => vault.getSecret(scope(userId), secretName)
   const kept = async (userId: string) => tokensIn(await secretOf(userId))
 
-  const holds = ({ expiresAt }: HostTokens): boolean =>
-    expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
+  const holds = (tokens: HostTokens): boolean => isValidAt(tokens, clock.now())
+  // No other process can use the person's access until renewed tokens are stored.
+  const patiently = <T>(call: () => Promise<T>) => retryWhileUnavailable(call, { patienceMs })
 
   /**
    * Runs work on a person's tokens, one piece of work at a time among all processes, because a refresh token works only once. Each piece then reads
@@ -83,8 +81,12 @@ export function hostAccess(engines: {
       const last = unstored.get(tokens.refreshToken) ?? tokens
       const fresh = holds(last) ? last : await codeHost.refresh(last.refreshToken ?? tokens.refreshToken)
       unstored.set(tokens.refreshToken, fresh)
-      // No other process can use the person's access until the renewed tokens are stored.
-      return await retryWhileUnavailable(() => store(userId, { tokens, fresh }), { patienceMs })
+      // A sign-in does not wait for the lease, so the stored tokens may be newer.
+      const now = await patiently(() => kept(userId))
+      if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
+      await patiently(() => keep(userId, fresh))
+      unstored.delete(tokens.refreshToken)
+      return fresh.accessToken
     } catch (fault) {
       if (!(fault instanceof CodeHostFault && fault.hostCode === usedUp)) throw fault
       // Another process may have used the refresh token and stored the new tokens.
@@ -92,15 +94,6 @@ export function hostAccess(engines: {
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       throw new Fault('github_not_connected')
     }
-  }
-
-  async function store(userId: string, { tokens, fresh }: Renewal): Promise<string> {
-    // A sign-in does not wait for the lease, so the stored tokens may be newer.
-    const now = await kept(userId)
-    if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
-    await keep(userId, fresh)
-    unstored.delete(tokens.refreshToken ?? '')
-    return fresh.accessToken
   }
 
   async function tokenOf(userId: string): Promise<string> {

@@ -115,14 +115,15 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       stopClock()
       response.off('close', clientGone)
       if (!outgoing.destroyed && !response.writableFinished) outgoing.destroy()
-      if (meter && served.isMetered) {
-        const used = meter.total() ?? estimated(checked, meter)
-        if (totalTokens(used) > 0) exchange.onUsage(used)
-      }
+      if (meter && served.isMetered) reportUsage(exchange, meter.total() ?? estimated(checked, meter))
     }
   }
 
   return { answer, close: () => agent.destroy() }
+}
+
+function reportUsage({ onUsage }: Exchange, used: ModelUsage): void {
+  if (totalTokens(used) > 0) onUsage(used)
 }
 
 /** An estimate for an answer without usage, such as one that broke off. Otherwise an agent could evade its budget by leaving before the end. */
