@@ -174,7 +174,11 @@ async function readInParts(
   const lacking = asked.filter((_, at) => answers[at] instanceof CodeHostFault)
   const less = readings[readings.indexOf(reading) + 1]
   if (lacking.length === 0 || less === undefined) return answers
-  const smaller = await readInParts(octokit, lacking, less)
+  // A refusal of the smaller question leaves each its own fault, and says nothing about what the token may read.
+  const smaller = await readInParts(octokit, lacking, less).catch((fault: unknown): Answers => {
+    if (fault instanceof CodeHostFault && fault.kind === 'invalid') return []
+    throw fault
+  })
   return answers.map((answer, at) => smaller[lacking.findIndex((key) => key === asked[at])] ?? answer)
 }
 
