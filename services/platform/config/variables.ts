@@ -58,7 +58,7 @@ export const variables = {
   CODEHOST_PORT: [port(8081), 'port of the local code host (8081)'],
   CODEHOST_HOST: [
     z.string().optional(),
-    'address that the local code host listens on; it asks for no passwords, so you must set this if HOST is not a loopback address (HOST)',
+    'address that the local code host listens on; it asks for no passwords, so you must set this if HOST is not a loopback address (HOST, and 127.0.0.1 where it runs in another process)',
   ],
   HOST: [z.string().default('127.0.0.1'), 'address to listen on (127.0.0.1)'],
   DATA_DIR: [z.string().default('./data'), 'folder for all data (./data)'],
