@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { limitConcurrency, serialize, serializeByKey } from './queue.ts'
+import { limitConcurrency, limitPerPerson, serialize, serializeByKey } from './queue.ts'
 import { backOff, retry } from './retry.ts'
 import { within, withinOr } from './timeLimit.ts'
 
@@ -67,6 +67,32 @@ describe('a queue', () => {
     expect(began).toEqual(['a', 'b', 'c'])
     for (const { end } of works) end()
     expect(await Promise.all(all)).toEqual(['a', 'b', 'c'])
+  })
+
+  test('gives one person half of its places, and lets others overtake who waits for more', async () => {
+    const began: string[] = []
+    const limited = limitPerPerson(4, 1)
+    const works = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => controlled(began, name))
+    const all = works.map(({ work }, at) => limited(at === 4 ? 'b' : 'a', work))
+    expect(await all[3]).toBeUndefined()
+    expect(began).toEqual(['a1', 'a2', 'b1'])
+    works[0]?.fail(new Error('failed'))
+    await expect(all[0]).rejects.toThrow('failed')
+    await turn()
+    expect(began).toEqual(['a1', 'a2', 'b1', 'a3'])
+    for (const { end } of works) end()
+    await Promise.all(all.slice(1))
+    expect(await limited('a', async () => 'again')).toBe('again')
+  })
+
+  test('refuses at once who has no place where nobody may wait', async () => {
+    const limited = limitPerPerson(2)
+    const first = controlled([], 'first')
+    const running = limited('a', first.work)
+    expect(await limited('a', async () => 'second')).toBeUndefined()
+    expect(await limited('b', async () => 'other')).toBe('other')
+    first.end()
+    expect(await running).toBe('first')
   })
 })
 

@@ -50,3 +50,33 @@ export function limitConcurrency(
     }
   }
 }
+
+/**
+ * Runs at most `atOnce` pieces of work at once, and at most half as many of one person, whose further work waits while that of others begins. Work of
+ * a person of whom `mostWaiting` pieces wait already is refused: its result is `undefined`.
+ */
+export function limitPerPerson(
+  atOnce: number,
+  mostWaiting = 0,
+): <T>(person: string, work: () => Promise<T>) => Promise<T | undefined> {
+  const running: string[] = []
+  const waiting: { readonly person: string; readonly begin: () => void }[] = []
+  const mayBegin = (person: string): boolean =>
+    running.length < atOnce && running.filter((each) => each === person).length < atOnce / 2
+  return async (person, work) => {
+    if (mayBegin(person)) running.push(person)
+    else if (waiting.filter((each) => each.person === person).length >= mostWaiting) return undefined
+    else await new Promise<void>((begin) => waiting.push({ person, begin }))
+    try {
+      return await work()
+    } finally {
+      running.splice(running.indexOf(person), 1)
+      const next = waiting.find((each) => mayBegin(each.person))
+      if (next !== undefined) {
+        waiting.splice(waiting.indexOf(next), 1)
+        running.push(next.person)
+        next.begin()
+      }
+    }
+  }
+}

@@ -1,6 +1,7 @@
 /** Answers which skills, commands, subagents and files a task or project has, from commits that this runner has fetched. */
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import { abilityLimits } from '#domain/api/abilities.ts'
+import { limitPerPerson } from '#platform/async/queue.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { abilitiesIn } from '../agents/abilities.ts'
@@ -10,8 +11,9 @@ import {
   readableRepository,
   type RepositoryAccess,
 } from '../execution/repositoryAccess.ts'
+import { commitFiles } from '../workspace/browse/commitFiles.ts'
 import { baseCommitOf } from '../workspace/git/abilityFiles.ts'
-import { commitOf, gitOrThrow, type Git } from '../workspace/git/git.ts'
+import { commitOf, type Git } from '../workspace/git/git.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import type { FetchMirror } from './repositoryFacts.ts'
 
@@ -27,7 +29,10 @@ export type AbilitiesDeps = Pick<
 const gitTimeoutMs = 5_000
 /** How long an answer waits for the first fetch of a repository. A slower fetch continues, and the next answer has its result. */
 const firstFetchMs = 6_000
-const maxListedBytes = 64 * 1024 * 1024
+/** The time after which nobody waits for the answer to a search any more. */
+const longestWaitMs = 8_000
+/** How many searches run at once, and how many more of one person wait. */
+const maxSearches = 4
 
 export interface AbilityAnswers {
   abilities(request: RpcRequest<'abilities'>): Promise<RpcResponse<'abilities'> | undefined>
@@ -35,28 +40,36 @@ export interface AbilityAnswers {
 }
 
 export function abilityAnswers(deps: AbilitiesDeps, found: FindRepository): AbilityAnswers {
+  const inTurn = limitPerPerson(maxSearches, maxSearches)
   return {
     abilities: (request) =>
       atCommit(deps, found, request, async (_git, gitDir, commit) => {
         const { files, notes } = await deps.abilities.at(gitDir, commit)
         return { abilities: abilitiesIn(files), notes }
       }),
-    files: (request) =>
-      atCommit(deps, found, request, async (git, gitDir, commit) => {
-        const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
-        const listed = await gitOrThrow(git, { gitDir, args, maxOutputBytes: maxListedBytes })
-        return { files: bestMatches(listed.stdout.toString('utf8').split('\0'), request.search) }
-      }),
+    files(request) {
+      const signal = AbortSignal.timeout(longestWaitMs)
+      return inTurn(request.ownerId, () =>
+        atCommit(deps, found, request, async (git, gitDir, commit) => {
+          const paths = await commitFiles((call) => git({ ...call, signal }), gitDir, commit).paths()
+          return { files: await bestMatches(paths, request.search) }
+        }),
+      )
+    },
   }
 }
+
+/** So many paths are compared with a search before other work of this process gets its turn. */
+const comparedAtOnce = 10_000
 
 /**
  * The paths that match the search best: first file names that begin with `search`, then file names that contain it, then other paths that contain it.
  */
-export function bestMatches(paths: readonly string[], search: string): readonly string[] {
+export async function bestMatches(paths: readonly string[], search: string): Promise<readonly string[]> {
   const wanted = search.toLowerCase()
   const ranked: [string[], string[], string[]] = [[], [], []]
-  for (const path of paths) {
+  for (const [index, path] of paths.entries()) {
+    if (index % comparedAtOnce === comparedAtOnce - 1) await nextTurn()
     if (path === '' || /[\p{Cc}\ufffd]/u.test(path)) continue
     const lower = path.toLowerCase()
     const name = lower.slice(lower.lastIndexOf('/') + 1)

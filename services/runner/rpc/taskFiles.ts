@@ -101,7 +101,7 @@ async function responseOf(
 ): Promise<Response> {
   const { read } = request
   if (read.kind === 'search') {
-    const best = bestMatches(await source.paths(), read.search)
+    const best = await bestMatches(await source.paths(), read.search)
     const there = await Promise.all(best.map((path) => source.has(path)))
     return { kind: 'found', files: best.filter((_, index) => there[index]) }
   }

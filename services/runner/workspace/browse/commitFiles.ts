@@ -1,7 +1,14 @@
 /** The files of a commit, read from a git directory that no agent can write to. */
 import { splitNul } from '../changes/indexDifferences.ts'
 import { endedWell, GitFault, gitOrThrow, type Git, type GitCall } from '../git/git.ts'
-import { folderOf, longestTarget, type AtPath, type Described, type FileSource } from './fileSource.ts'
+import {
+  folderOf,
+  longestTarget,
+  mostPaths,
+  type AtPath,
+  type Described,
+  type FileSource,
+} from './fileSource.ts'
 
 const maxListedBytes = 64 * 1024 * 1024
 const gitTimeoutMs = 8_000
@@ -26,11 +33,29 @@ export function commitFiles(git: Git, gitDir: string, commit: string): FileSourc
         ? { kind, target: start.toString('utf8') }
         : { kind: 'file', size: size ?? start.length, start }
     },
-    async paths() {
-      return (await list(['-r', '--name-only', '--full-tree', commit])).map(String)
-    },
+    paths: () => pathsOf(git, gitDir, commit),
     has: async () => true,
   }
+}
+
+/** The paths of all files of a commit, in git's order and up to about `mostPaths`. */
+async function pathsOf(git: Git, gitDir: string, commit: string): Promise<readonly string[]> {
+  const found: string[] = []
+  let rest: Buffer = Buffer.alloc(0)
+  const call: GitCall = {
+    gitDir,
+    timeoutMs: gitTimeoutMs,
+    args: ['ls-tree', '-z', '-r', '--name-only', '--full-tree', commit],
+    onStdout(chunk) {
+      const paths = splitNul(Buffer.concat([rest, chunk]))
+      rest = paths.rest
+      for (const path of paths.whole) found.push(path.toString('utf8'))
+      return found.length < mostPaths ? 'more' : 'enough'
+    },
+  }
+  const finished = await git(call)
+  if (finished.endedBy !== 'reader' && !endedWell(finished)) throw new GitFault(call, finished)
+  return found
 }
 
 interface Entry {

@@ -16,7 +16,7 @@ export type AtPath =
 export interface FileSource {
   /** Reads the file, folder or link at a path that passed `isRepositoryPath`; '' is the top folder. Throws `GitFault`. */
   at(path: string, mostBytes: number): Promise<AtPath>
-  /** All files, for a search. If there are very many, a workspace's list lacks the last ones, and a commit's list fails. Throws `GitFault`. */
+  /** All files, for a search. If there are more than about `mostPaths`, the list lacks the last ones. Throws `GitFault`. */
   paths(): Promise<readonly string[]>
   /** Whether a file that git listed still exists. */
   has(path: string): Promise<boolean>
@@ -30,6 +30,9 @@ export interface ListedEntry {
 }
 
 export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
+
+/** About how many paths of a commit, or tracked paths of a workspace, are listed at most; new paths of a workspace are as many more. */
+export const mostPaths = 200_000
 
 const describedAtOnce = 100
 /** About how many bytes the returned entries may have as JSON: they must fit into one message between processes. */

@@ -7,11 +7,16 @@ import { withFolder, readPlainStart } from '../agentFiles.ts'
 import { kindAt, splitNul } from '../changes/indexDifferences.ts'
 import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import { folderOf, type AtPath, type ListedEntry, type Described, type FileSource } from './fileSource.ts'
+import {
+  folderOf,
+  mostPaths,
+  type AtPath,
+  type ListedEntry,
+  type Described,
+  type FileSource,
+} from './fileSource.ts'
 
 const gitTimeoutMs = 8_000
-/** About how many tracked paths are listed at most, and how many new paths in addition. */
-const mostPaths = 200_000
 
 export function workspaceFiles(treeGit: Git, workspace: Workspace): FileSource {
   return {
