@@ -9,7 +9,7 @@ export interface OpenRpc {
   readonly close: () => Promise<void>
 }
 
-const asked = { taskId: 'a-task', baseBranch: 'main' }
+const asked = { taskId: 'a-task', ownerId: 'ada', baseBranch: 'main' }
 const changes: RpcResponse<'changes'> = {
   kind: 'changes',
   currentBranch: 'words/Ä ☃',
@@ -47,7 +47,7 @@ export function rpcContract(name: string, open: () => Promise<OpenRpc>): void {
     })
 
     test('lines of a file are asked for and told, whatever is in them', async () => {
-      const lines = { taskId: 'a-task', blob: 'ab'.repeat(20), from: 3, to: 5 }
+      const lines = { taskId: 'a-task', ownerId: 'ada', blob: 'ab'.repeat(20), from: 3, to: 5 }
       const told: RpcResponse<'lines'> = { lines: ['', '\t"Ä ☃"\r', '\u0000\u2028'], total: 5 }
       const heard: unknown[] = []
       elsewhere.handle('lines', async (question) => {

@@ -9,7 +9,7 @@ import { rpcContract } from './rpc.contract.ts'
 
 const onFault = () => {}
 const onWaiting = () => {}
-const asked = { taskId: 'a-task', baseBranch: 'main' }
+const asked = { taskId: 'a-task', ownerId: 'ada', baseBranch: 'main' }
 
 describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` (${noNats})`}`, () => {
   let server: AnyNats

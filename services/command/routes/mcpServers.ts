@@ -55,12 +55,12 @@ export const mcpServerRoutes: readonly Route<CommandServices>[] = [
     testProjectMcpServer,
     signedIn,
     ownProject,
-    async ({ params: { projectId: id, serverId } }, services) => ({
-      test: await tested(services, projectStream(id), { of: 'project', id, serverId }),
+    async ({ params: { projectId: id, serverId }, user: { id: ownerId } }, services) => ({
+      test: await tested(services, projectStream(id), { of: 'project', id, serverId, ownerId }),
     }),
   ),
   route(testOwnMcpServer, signedIn, async ({ params: { serverId }, user: { id } }, services) => ({
-    test: await tested(services, userStream(id), { of: 'person', id, serverId }),
+    test: await tested(services, userStream(id), { of: 'person', id, serverId, ownerId: id }),
   })),
 ]
 

@@ -15,6 +15,8 @@ import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
+/** A task's workspace. Of one owner, a runner handles only few of these calls at once. */
+const inWorkspace = z.object({ taskId: z.string(), ownerId: z.string() })
 /**
  * The commit from which the task began or, if there is no task or its commit is unknown, `branch` as last fetched. A `branch` of `null` means the
  * default branch.
@@ -25,7 +27,7 @@ const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.strin
 export const rpcCalls = {
   /** The changes of a task against a branch. Answered by the runner with the task's workspace. */
   changes: {
-    request: z.object({ taskId: z.string(), baseBranch: z.string() }),
+    request: inWorkspace.extend({ baseBranch: z.string() }),
     response: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('changes'),
@@ -45,12 +47,12 @@ export const rpcCalls = {
    * content; line numbers begin at 1, and both ends are included.
    */
   lines: {
-    request: z.object({ taskId: z.string(), blob: z.string(), from: z.int(), to: z.int() }),
+    request: inWorkspace.extend({ blob: z.string(), from: z.int(), to: z.int() }),
     response: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
   },
   /** The files that an undo would change. Answered by the runner with the task's workspace. */
   undoPreview: {
-    request: z.object({ taskId: z.string(), executionId: z.string() }),
+    request: inWorkspace.extend({ executionId: z.string() }),
     response: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('preview'),
@@ -66,7 +68,7 @@ export const rpcCalls = {
   },
   /** The turn that wrote each line of a file. Answered by the runner with the task's workspace. */
   origins: {
-    request: z.object({ taskId: z.string(), path: z.string() }),
+    request: inWorkspace.extend({ path: z.string() }),
     response: z.object({
       /** `null` when the task has no turns or no text file at `path`, or when finding the turns takes too long. */
       ranges: z
@@ -189,7 +191,12 @@ export const rpcCalls = {
   },
   /** The tools of a remote MCP server of a project or a person. The caller has checked that the server belongs to them. */
   mcpTools: {
-    request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
+    request: z.object({
+      of: z.enum(['project', 'person']),
+      id: z.string(),
+      serverId: z.string(),
+      ownerId: z.string(),
+    }),
     response: z.object({ test: McpTest }),
   },
   /**

@@ -20,7 +20,11 @@ const searchedCalls = 1_000
 
 export const provenanceRoutes: readonly Route<QueryServices>[] = [
   route(getProvenance, signedIn, fresh, ownTask, async ({ task, query: { path } }, services) => {
-    const answer = await services.rpc.call('origins', { taskId: task.id, path }, runnerTimeoutMs)
+    const answer = await services.rpc.call(
+      'origins',
+      { taskId: task.id, ownerId: task.owner, path },
+      runnerTimeoutMs,
+    )
     if (!answer)
       throw new Fault(
         'not_initialized',

@@ -149,7 +149,11 @@ async function changesAgainst(
   recorded: string,
   { rpc }: QueryServices,
 ) {
-  const answer = await rpc.call('changes', { taskId: task.id, baseBranch }, runnerTimeoutMs)
+  const answer = await rpc.call(
+    'changes',
+    { taskId: task.id, ownerId: task.owner, baseBranch },
+    runnerTimeoutMs,
+  )
   if (answer?.kind === 'changes') return { ...answer, baseBranch, tree: null }
   const why = answer === undefined ? '' : `The repository has no branch ${baseBranch}. `
   throw new Fault('base_not_recorded', `${why}The changes were recorded against ${recorded}.`, 'baseBranch')
@@ -186,7 +190,11 @@ export async function fileLines(
   const blob = blobBefore(file.diff)
   if (blob === null) throw new Fault('not_found', 'There is no earlier version of this file.', 'path')
   const last = Math.min(to, from + mostFileLines - 1)
-  const answer = await services.rpc.call('lines', { taskId: task.id, blob, from, to: last }, runnerTimeoutMs)
+  const answer = await services.rpc.call(
+    'lines',
+    { taskId: task.id, ownerId: task.owner, blob, from, to: last },
+    runnerTimeoutMs,
+  )
   if (!answer)
     throw new Fault(
       'not_initialized',

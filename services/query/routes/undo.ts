@@ -21,7 +21,11 @@ export const undoRoutes: readonly Route<QueryServices>[] = [
     const [event] = decision
     const { undone, redone } = event?.type === 'TurnsUndone' ? event.data : { undone: [], redone: [] }
     const turns = { undone: [...undone], redone: [...redone] }
-    const answer = await rpc.call('undoPreview', { taskId: task.id, executionId }, comparisonTimeoutMs)
+    const answer = await rpc.call(
+      'undoPreview',
+      { taskId: task.id, ownerId: task.owner, executionId },
+      comparisonTimeoutMs,
+    )
     if (answer?.kind === 'refused') throw new Fault(answer.code, answer.sentence)
     if (!answer) return { ...turns, files: [], total: 0, kept: [], compared: false }
     const { files, kept, total } = answer

@@ -206,3 +206,14 @@ test('a person whose project has one under way begins no other', async () => {
   await setUp(1)
   expect(running).toHaveLength(1)
 })
+
+test('a person with two projects begins one after the other, and another person meanwhile', async () => {
+  const { rebuilds } = await open()
+  const kinds = [
+    await rebuilds.begin(request),
+    await rebuilds.begin({ ...request, projectId: projectId(2) }),
+    await rebuilds.begin({ projectId: projectId(3), ownerId: userId(2) }),
+    await rebuilds.begin({ projectId: projectId(4), ownerId: userId(3) }),
+  ].map(({ kind }) => kind)
+  expect(kinds).toEqual(['begun', 'busy', 'begun', 'busy'])
+})

@@ -44,7 +44,10 @@ export interface RebuildPorts {
   setUp(rebuild: Rebuild): Promise<Failed | undefined>
 }
 
-/** At most this many rebuilds run at once, since each takes as much of the machine as a task. In the background, there is only one. */
+/**
+ * At most this many rebuilds run at once, since each takes as much of the machine as a task, and half as many of one person. In the background, there
+ * is only one.
+ */
 const maxAtOnce = 2
 
 interface Begun extends Request, Partial<ChangedLocks> {
@@ -63,7 +66,7 @@ export async function openRebuilds(deps: RebuildDeps, ports: RebuildPorts): Prom
       if (!hasSandbox) return { kind: 'no_sandbox', position: null }
       const hasSetup = await ports.hasSetup(request.projectId)
       if (running.projects().includes(request.projectId)) return { kind: 'begun', position: null }
-      if (!running.hasRoom()) return { kind: 'busy', position: null }
+      if (!running.hasRoom(request.ownerId)) return { kind: 'busy', position: null }
       if (!hasSetup) return { kind: 'no_setup', position: null }
       return { kind: 'begun', position: await running.start({ ...request, trigger: 'rebuild' }) }
     },
@@ -87,7 +90,10 @@ export async function openRebuilds(deps: RebuildDeps, ports: RebuildPorts): Prom
 type RunningRebuilds = ReturnType<typeof openRunning>
 
 function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
-  const running = new Map<string, { readonly stop: Stopping; readonly done: Promise<void> }>()
+  const running = new Map<
+    string,
+    { readonly ownerId: string; readonly stop: Stopping; readonly done: Promise<void> }
+  >()
 
   async function run(
     begun: Begun,
@@ -108,13 +114,15 @@ function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
   }
   return {
     projects: () => [...running.keys()],
-    hasRoom: () => running.size < maxAtOnce,
+    hasRoom: (ownerId: string) =>
+      running.size < maxAtOnce &&
+      [...running.values()].filter((each) => each.ownerId === ownerId).length < maxAtOnce / 2,
     /** Resolves when the rebuild of the project has ended, or when none runs. */
     ended: async (projectId: string) => running.get(projectId)?.done,
     anyEnded: () => Promise.race([...running.values()].map(({ done }) => done)),
     /** Returns the position at which the record of the rebuild began. */
     start(begun: Begun): Promise<string | null> {
-      const { projectId } = begun
+      const { projectId, ownerId } = begun
       const stop = stopping()
       return new Promise((resolve, reject) => {
         const done = run(begun, stop, resolve)
@@ -123,7 +131,7 @@ function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
             reject(fault)
           })
           .finally(() => running.delete(projectId))
-        running.set(projectId, { stop, done })
+        running.set(projectId, { ownerId, stop, done })
       })
     },
     async stop(projectId: string, reason: 'deleted' | 'stopping'): Promise<void> {
@@ -145,11 +153,12 @@ function openBackground({ logger }: RebuildDeps, ports: RebuildPorts, running: R
     const { projectId } = request
     const { signal } = closing
     await running.ended(projectId)
-    while (!running.hasRoom()) await running.anyEnded()
+    while (!running.hasRoom(request.ownerId)) await running.anyEnded()
     const changed = signal.aborted ? undefined : await ports.changedLocks(request, signal)
     if (!changed || signal.aborted || tried.get(projectId) === changed.key.setupAndLocks) return
     // A person may have begun other rebuilds meanwhile.
-    if (running.projects().includes(projectId) || !running.hasRoom()) return rebuildIfChanged(request)
+    if (running.projects().includes(projectId) || !running.hasRoom(request.ownerId))
+      return rebuildIfChanged(request)
     tried.set(projectId, changed.key.setupAndLocks)
     await running.start({ ...request, ...changed, trigger: 'lock_files' })
     await running.ended(projectId)

@@ -107,7 +107,7 @@ async function remoteServer(
 /** The remote server of a project or a person, or a sentence that says why it cannot be used. */
 export async function remoteServerOf(
   deps: Deps,
-  { serverId, ...owner }: RpcRequest<'mcpTools'>,
+  { serverId, ...owner }: Omit<RpcRequest<'mcpTools'>, 'ownerId'>,
   codeHost: Rule,
 ): Promise<RemoteServer | string> {
   const server = (await chosenServers(deps.commands, owner)).find(({ id }) => id === serverId)

@@ -5,6 +5,7 @@ import type { Rebuilds } from '../environment/rebuild.ts'
 import { remoteServerOf } from '../mcp/runServers.ts'
 import { readTools } from '../mcp/readTools.ts'
 import { suggestedServers } from '../mcp/suggestedServers.ts'
+import { limitPerPerson } from '#platform/async/queue.ts'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
@@ -26,8 +27,8 @@ import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
 /**
- * Of some kinds of calls, at most this many of each kind are handled at once. Further calls get no response: the caller then uses the recorded state,
- * or calls again.
+ * Of some kinds of calls, at most this many of each kind are handled at once, and half as many of one person. Calls that do not get their turn get
+ * no response: the caller then uses the recorded state, or calls again.
  */
 const maxAtOnce = 4
 
@@ -105,19 +106,14 @@ function mcpTools(
   codeHostUrl: string,
 ): (request: RpcRequest<'mcpTools'>) => Promise<RpcResponse<'mcpTools'> | undefined> {
   const codeHost = ruleOfCodeHost(`${codeHostUrl}/any/repository`, [])
-  let atOnce = 0
-  return async (request) => {
-    if (atOnce >= maxAtOnce) return undefined
-    atOnce += 1
-    try {
-      const server = await remoteServerOf(deps, request, codeHost)
+  const inTurn = limitPerPerson(maxAtOnce)
+  return ({ ownerId, ...asked }) =>
+    inTurn(ownerId, async () => {
+      const server = await remoteServerOf(deps, asked, codeHost)
       return {
         test: typeof server === 'string' ? { kind: 'failed', reason: server } : await readTools(server),
       }
-    } finally {
-      atOnce -= 1
-    }
-  }
+    })
 }
 
 /** Refreshes mirrors until the signal aborts, for one project never twice at a time. The returned function never rejects: failures are logged. */
@@ -139,23 +135,18 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
 /** Answers a call only if this runner has the task's present workspace. */
 function ofOwnWorkspace<
   Deps extends Pick<WorkspaceDeps, 'workspaces'> & ThisRunner,
-  Request extends { readonly taskId: string },
+  Request extends { readonly taskId: string; readonly ownerId: string },
   Response,
 >(
   deps: Deps,
   handler: (deps: Deps, request: Request) => Promise<Response | undefined>,
 ): (request: Request) => Promise<Response | undefined> {
-  let atOnce = 0
-  return async (request) => {
-    if (atOnce >= maxAtOnce || !(await deps.workspaces.has(request.taskId))) return undefined
-    if (await isElsewhere(deps, request.taskId)) return undefined
-    atOnce += 1
-    try {
-      return await handler(deps, request)
-    } finally {
-      atOnce -= 1
-    }
-  }
+  const inTurn = limitPerPerson(maxAtOnce, maxAtOnce)
+  return (request) =>
+    inTurn(request.ownerId, async () => {
+      if (!(await deps.workspaces.has(request.taskId))) return undefined
+      return (await isElsewhere(deps, request.taskId)) ? undefined : handler(deps, request)
+    })
 }
 
 type ChangesDeps = WorkspaceDeps &

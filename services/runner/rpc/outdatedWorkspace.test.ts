@@ -6,7 +6,7 @@ import { projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { handleRpcRequests } from './handleRpcRequests.ts'
 import { taskFiles } from './taskFiles.ts'
 
-const lines = { taskId: taskId(1), blob: 'a'.repeat(40), from: 1, to: 1 }
+const lines = { taskId: taskId(1), ownerId: userId(1), blob: 'a'.repeat(40), from: 1, to: 1 }
 const place = { projectId: projectId(1), ownerId: userId(1), taskId: taskId(1) }
 
 /** A runner with a workspace of a task that `runner-1` ran last. */
@@ -60,4 +60,32 @@ test.each([
   } as const
   expect(await answer({ ...place, ...search })).toBeUndefined()
   expect(read).toEqual(isRead ? [taskId(1)] : [])
+})
+
+test('one person reads twice at once, however many calls come together, and nobody waits for them', async () => {
+  const rpc = openInProcessRpc({ onFault: () => undefined })
+  const ends: (() => void)[] = []
+  let isSlow = true
+  const { git, ...rest } = runner('runner-1')
+  const slowGit = async (call: { readonly args: readonly string[] }) => {
+    if (isSlow) await new Promise<void>((resolve) => ends.push(resolve))
+    return git(call)
+  }
+  const rebuilds = { begin: async () => expect.unreachable(), repositoryChanged: async () => undefined }
+  const deps = { ...rest, git: slowGit } as unknown as Parameters<typeof handleRpcRequests>[0]
+  const stop = handleRpcRequests(deps, {
+    rpc,
+    isAlone: false,
+    rebuilds,
+    codeHostUrl: 'https://host.example',
+  })
+  const own = Array.from({ length: 100 }, () => rpc.call('lines', lines, 60_000))
+  await expect.poll(() => ends.length).toBe(2)
+  const other = rpc.call('lines', { ...lines, ownerId: userId(2) }, 60_000)
+  await expect.poll(() => ends.length).toBe(3)
+  isSlow = false
+  for (const end of ends) end()
+  expect(await other).toBeDefined()
+  expect((await Promise.all(own)).filter((answer) => answer !== undefined)).toHaveLength(6)
+  stop()
 })

@@ -38,7 +38,7 @@ test.each([
 ])('of the repository with the number %s it reads files: %s', async (numberAtHost, isRead) => {
   const deps = depsAt(numberAtHost)
   const place = { projectId: projectId(1), ownerId: userId(1) }
-  const lines = { taskId: taskId(1), blob: 'a'.repeat(40), from: 1, to: 1 }
+  const lines = { taskId: taskId(1), ownerId: userId(1), blob: 'a'.repeat(40), from: 1, to: 1 }
   expect((await fetchedRepository(deps, place)) !== undefined).toBe(isRead)
   expect((await foundRepositories(deps)(place)) !== undefined).toBe(isRead)
   expect((await linesOf(deps, lines)) !== undefined).toBe(isRead)

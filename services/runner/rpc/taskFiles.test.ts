@@ -8,13 +8,13 @@ test('files are not read when nobody waits for them any more', async () => {
   let end = (): void => undefined
   const ended = new Promise<void>((resolve) => void (end = resolve))
   const busy = ['one', 'two', 'three', 'four'].map((name) =>
-    inTurn(0, async () => {
+    inTurn(name, 0, async () => {
       read.push(name)
       await ended
     }),
   )
-  const late = inTurn(0, async () => read.push('late'))
-  const inTime = inTurn(10_000, async () => read.push('in time'))
+  const late = inTurn('five', 0, async () => read.push('late'))
+  const inTime = inTurn('six', 10_000, async () => read.push('in time'))
   now = 15_000
   end()
   await Promise.all(busy)

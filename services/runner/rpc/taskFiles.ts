@@ -4,7 +4,7 @@ import type { FilesFrom, TaskFile } from '#domain/api/taskFiles.schema.ts'
 import { taskFileLimits } from '#domain/api/taskFiles.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
-import { limitConcurrency } from '#platform/async/queue.ts'
+import { limitPerPerson } from '#platform/async/queue.ts'
 import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
 import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
@@ -28,6 +28,8 @@ type Response = RpcResponse<'taskFiles'>
 type Repository = NonNullable<Awaited<ReturnType<FindRepository>>>
 
 const maxAtOnce = 4
+/** How many reads of one person wait at most; further ones get no answer. */
+const mostWaiting = 20
 /** The time after which nobody waits for the answer any more. */
 const longestWaitMs = 15_000
 /** How long a runner without the task's present workspace waits, so that the runner with the workspace can answer first. */
@@ -46,7 +48,7 @@ export function taskFiles(
       const { isAlone, workspaces } = deps
       if (!isAlone && (!(await workspaces.has(request.taskId)) || (await isElsewhere(deps, request.taskId))))
         await pause(graceMs)
-      return await inTurn(since, () => answer(deps, repository, request))
+      return await inTurn(request.ownerId, since, () => answer(deps, repository, request))
     } catch (fault) {
       deps.logger.info({ err: fault, taskId: request.taskId }, "failed to read a task's files")
       return undefined
@@ -54,11 +56,11 @@ export function taskFiles(
   }
 }
 
-/** Does at most `maxAtOnce` pieces of work at a time, in the order of the requests. Skips work that waited too long. */
+/** Does at most `maxAtOnce` pieces of work at a time, and half as many of one person. Skips work that waited too long. */
 export function inTurns(now: () => number = Date.now) {
-  const inTurn = limitConcurrency(maxAtOnce)
-  return <T>(since: number, work: () => Promise<T>): Promise<T | undefined> =>
-    inTurn(async () => (now() - since < longestWaitMs ? work() : undefined))
+  const inTurn = limitPerPerson(maxAtOnce, mostWaiting)
+  return <T>(person: string, since: number, work: () => Promise<T>): Promise<T | undefined> =>
+    inTurn(person, async () => (now() - since < longestWaitMs ? work() : undefined))
 }
 
 /** Reads from the present workspace. If it is not here, reads from the saved work. If that is missing or unusable, reads from a branch. */
