@@ -2,13 +2,13 @@
 import { readdir, stat } from 'node:fs/promises'
 import { signalProcess } from '#platform/childProcess.ts'
 import type { Sandbox, SandboxedProcess, SandboxSpec } from './port.ts'
-import { processTree } from './processTree.ts'
+import { factsOf, processTree } from './processTree.ts'
 
 /** The stopped processes of a workspace. */
 export interface Paused {
   /** The bytes of deleted files on `device` that the paused processes hold open. No folder shows those files. */
   deletedBytes(device: number): Promise<number>
-  /** Lets the processes continue. */
+  /** Lets the processes continue, apart from those that were stopped before. */
   resume(): void
 }
 
@@ -79,11 +79,14 @@ export function pausable(inner: Sandbox): PausableSandbox {
 
 async function pauseTrees(roots: () => readonly number[]): Promise<Paused> {
   const stopped = new Set<number>()
+  const stoppedBefore = new Set<number>()
   // Stopped processes cannot start others: when a search finds no new processes, all are stopped.
   for (const end = performance.now() + pauseTimeoutMs; performance.now() < end;) {
     const found = (await Promise.all(roots().map(processTree))).flat().filter((pid) => !stopped.has(pid))
     if (found.length === 0) break
-    for (const pid of found) {
+    const facts = await Promise.all(found.map((pid) => factsOf(`/proc/${pid}`)))
+    for (const [index, pid] of found.entries()) {
+      if (facts[index]?.state === 'T') stoppedBefore.add(pid)
       signalProcess(pid, 'SIGSTOP')
       stopped.add(pid)
     }
@@ -91,7 +94,8 @@ async function pauseTrees(roots: () => readonly number[]): Promise<Paused> {
   return {
     deletedBytes: (device) => deletedBytes([...stopped], device),
     resume() {
-      for (const pid of stopped) signalProcess(pid, 'SIGCONT')
+      // A frozen agent stays frozen.
+      for (const pid of stopped) if (!stoppedBefore.has(pid)) signalProcess(pid, 'SIGCONT')
     },
   }
 }
