@@ -34,7 +34,7 @@ import { redactionOf } from './redaction/redaction.ts'
 import { textThreads } from './redaction/textThreads.ts'
 import type { PreparedRunner } from './prepareRunner.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
-import { maxWarmAgents, warmAgents } from './prewarm/warmAgents.ts'
+import { maxWarmAgents, warmAgents, type WarmAgents } from './prewarm/warmAgents.ts'
 import { makePullRequest } from './pullRequest/pullRequest.ts'
 import { startRunnerPresence } from './queue/runnerPresence.ts'
 import { isElsewhere } from './queue/taskAffinity.ts'
@@ -196,7 +196,8 @@ async function openBase(
   logger.info(limit.says)
   const runs = openRuns()
   const threads = textThreads()
-  const warm = warmAgents({ limitFor: (kept) => maxWarmAgents(config.warmAgents, kept) })
+  const limitFor = (kept: number) => maxWarmAgents(config.warmAgents, kept)
+  const warm: WarmAgents = warmAgents({ limitFor, watchDisk: (run) => deps.disk.watch(run) })
   const pausing = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
   const sandbox = pausing?.sandbox ?? opened.sandbox
   const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)

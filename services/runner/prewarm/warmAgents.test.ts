@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { DiskWatch, StoppableRun } from '../workspace/diskWatch.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { AgentProcess } from '../execution/turn/agentProcess.ts'
 import { maxWarmAgents, warmAgents } from './warmAgents.ts'
@@ -6,6 +7,12 @@ import { maxWarmAgents, warmAgents } from './warmAgents.ts'
 const session = 'session-1'
 const alike = { setup: 'claude', session }
 const idleMs = 300_000
+/** The watch over the disk space of tasks, which each test may stop. */
+const watched = new Map<string, StoppableRun>()
+const watchDisk: DiskWatch['watch'] = ({ taskId, stop }) => {
+  watched.set(taskId, stop)
+  return () => void watched.delete(taskId)
+}
 
 function workspaceOf(taskId: string): Workspace {
   const paths = { dir: '/t', homeDir: '/h', privateGitDir: '/g', mirrorDir: '/m', mirrorObjects: '/m/o' }
@@ -59,11 +66,14 @@ function fakeProcess({ canFreeze = true } = {}) {
 }
 
 describe('agents that wait', () => {
-  beforeEach(() => void vi.useFakeTimers())
+  beforeEach(() => {
+    vi.useFakeTimers()
+    watched.clear()
+  })
   afterEach(() => void vi.useRealTimers())
 
   test('an agent is taken once, by its own task', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('b', alike)).toBeUndefined()
@@ -78,7 +88,7 @@ describe('agents that wait', () => {
     ['another session', { setup: 'claude', session: 'session-2' }],
     ['no session', { setup: 'claude', session: null }],
   ])('one with %s is ended', async (_, wanted) => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     expect(await warm.take('a', wanted)).toBeUndefined()
@@ -86,7 +96,7 @@ describe('agents that wait', () => {
   })
 
   test('one that nobody takes is ended after its time', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const { process } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     await vi.advanceTimersByTimeAsync(idleMs - 1)
@@ -96,7 +106,7 @@ describe('agents that wait', () => {
   })
 
   test('one in whose sandbox a program runs waits for longer, at most for 8 hours', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const [used, done] = [fakeProcess(), fakeProcess()]
     used.use(true)
     done.use(true)
@@ -111,8 +121,27 @@ describe('agents that wait', () => {
     expect(used.isAlive()).toBe(false)
   })
 
+  test('one in whose sandbox a program fills the disk is ended', async () => {
+    const warm = warmAgents({ watchDisk, limitFor: async () => 3 })
+    const [used, later, taken] = [fakeProcess(), fakeProcess(), fakeProcess()]
+    used.use(true)
+    taken.use(true)
+    await warm.keep(workspaceOf('a'), used.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), later.process, alike, idleMs)
+    await warm.keep(workspaceOf('c'), taken.process, alike, idleMs)
+    expect([...watched.keys()]).toEqual(['a', 'c'])
+    await warm.take('c', alike)
+    later.use(true)
+    await vi.advanceTimersByTimeAsync(idleMs)
+    expect([...watched.keys()]).toEqual(['a', 'b'])
+    watched.get('a')?.stop('disk_limit', 'Stopped: it filled the disk.')
+    expect([used, later].map(({ isAlive }) => isAlive())).toEqual([false, true])
+    await warm.drop('b')
+    expect([...watched.keys()]).toEqual([])
+  })
+
   test('one that died is not given out', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const { process, die } = fakeProcess()
     await warm.keep(workspaceOf('a'), process, alike, idleMs)
     die()
@@ -120,7 +149,7 @@ describe('agents that wait', () => {
   })
 
   test('one that was thawed and not taken is frozen again, or is ended', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const [still, restless] = [fakeProcess(), fakeProcess({ canFreeze: false })]
     await warm.keep(workspaceOf('a'), still.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), restless.process, alike, idleMs)
@@ -132,7 +161,7 @@ describe('agents that wait', () => {
   })
 
   test('of too many, the one that waits longest is ended', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
@@ -141,7 +170,7 @@ describe('agents that wait', () => {
   })
 
   test('after the close none is left, nor kept', async () => {
-    const warm = warmAgents({ limitFor: async () => 2 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 2 })
     const [before, after] = [fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), before.process, alike, idleMs)
     await warm.close()
@@ -151,7 +180,7 @@ describe('agents that wait', () => {
 
   test('of those that no longer fit when memory becomes short, the oldest are ended', async () => {
     let allowed = 3
-    const warm = warmAgents({ limitFor: async () => allowed })
+    const warm = warmAgents({ watchDisk, limitFor: async () => allowed })
     const [first, second, third] = [fakeProcess(), fakeProcess(), fakeProcess()]
     await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
     await warm.keep(workspaceOf('b'), second.process, alike, idleMs)
@@ -161,7 +190,7 @@ describe('agents that wait', () => {
   })
 
   test('one in whose sandbox somebody has a shell is ended after the others', async () => {
-    const warm = warmAgents({ limitFor: async () => 1 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 1 })
     const [first, second] = [fakeProcess(), fakeProcess()]
     first.use(true)
     await warm.keep(workspaceOf('a'), first.process, alike, idleMs)
@@ -170,7 +199,7 @@ describe('agents that wait', () => {
   })
 
   test('none is kept where none fits', async () => {
-    const warm = warmAgents({ limitFor: async () => 0 })
+    const warm = warmAgents({ watchDisk, limitFor: async () => 0 })
     const { process } = fakeProcess()
     expect(await warm.hasRoom()).toBe(false)
     await warm.keep(workspaceOf('a'), process, alike, idleMs)

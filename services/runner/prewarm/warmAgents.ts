@@ -1,5 +1,6 @@
 /** Agents that wait in their sandboxes for a message of their task, so that the task need not wait for their start. */
 import type { AgentProcess } from '../execution/turn/agentProcess.ts'
+import type { DiskWatch } from '../workspace/diskWatch.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { freeMemory } from './freeMemory.ts'
 
@@ -55,7 +56,7 @@ export async function maxWarmAgents(
 interface Waiting extends Fingerprint {
   readonly workspace: Workspace
   readonly process: AgentProcess
-  timer: NodeJS.Timeout
+  readonly unwatch: () => void
   isThawed: boolean
 }
 
@@ -66,11 +67,43 @@ function surplusOf(waiting: ReadonlyMap<string, Waiting>, allowed: number): read
   return inTurn.slice(0, Math.max(0, waiting.size - allowed)).map(([taskId]) => taskId)
 }
 
+interface Wait {
+  readonly taskId: string
+  readonly process: AgentProcess
+  readonly idleMs: number
+  readonly watchDisk: DiskWatch['watch']
+}
+
+/** Calls `onOver` when an agent has waited for long enough, or when programs in its sandbox fill the disk, until the returned function is called. */
+function watchWait({ taskId, process, idleMs, watchDisk }: Wait, onOver: () => void): () => void {
+  let unwatchDisk: (() => void) | undefined
+  let waitedMs = 0
+  // A frozen agent writes nothing, but the programs in its sandbox may.
+  const watchIfUsed = (): void => {
+    if (process.isUsed()) unwatchDisk ??= watchDisk({ taskId, stop: { stop: onOver } })
+  }
+  const wait = (): NodeJS.Timeout =>
+    setTimeout(() => {
+      waitedMs += idleMs
+      watchIfUsed()
+      if (process.isUsed() && waitedMs < longestUseMs) timer = wait()
+      else onOver()
+    }, idleMs)
+  let timer = wait()
+  watchIfUsed()
+  return () => {
+    clearTimeout(timer)
+    unwatchDisk?.()
+  }
+}
+
 /** Makes the collection of warm agents. `limitFor` returns how many may wait, given how many already do. */
 export function warmAgents({
   limitFor,
+  watchDisk,
 }: {
   readonly limitFor: (kept: number) => Promise<number>
+  readonly watchDisk: DiskWatch['watch']
 }): WarmAgents {
   const waiting = new Map<string, Waiting>()
   const ending = new Set<Promise<unknown>>()
@@ -85,8 +118,7 @@ export function warmAgents({
     const found = waiting.get(taskId)
     if (found === undefined) return
     waiting.delete(taskId)
-    clearTimeout(found.timer)
-    await end(found.process)
+    await end(found.process).finally(found.unwatch)
   }
   async function dropOldest(): Promise<void> {
     const allowed = await limitFor(waiting.size)
@@ -120,24 +152,18 @@ export function warmAgents({
         return undefined
       }
       waiting.delete(taskId)
-      clearTimeout(found.timer)
+      found.unwatch()
       return found.process
     },
     async keep(workspace, process, fingerprint, idleMs) {
       const { taskId } = workspace
       await drop(taskId)
       if (isClosed || !process.isAlive()) return void (await end(process))
-      let waitedMs = 0
-      const wait = () =>
-        setTimeout(() => {
-          waitedMs += idleMs
-          if (process.isUsed() && waitedMs < longestUseMs) kept.timer = wait()
-          else void drop(taskId)
-        }, idleMs)
-      const kept: Waiting = { ...fingerprint, workspace, process, timer: wait(), isThawed: false }
-      waiting.set(taskId, kept)
+      const dropThis = () => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined)
+      const unwatch = watchWait({ taskId, process, idleMs, watchDisk }, () => void dropThis())
+      waiting.set(taskId, { ...fingerprint, workspace, process, unwatch, isThawed: false })
       // If an agent dies while it waits, its sandbox is removed.
-      void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
+      void process.exited.then(dropThis)
       await dropOldest()
     },
     drop,

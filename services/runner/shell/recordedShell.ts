@@ -14,7 +14,8 @@ export interface RecordedShell {
   readonly shellId: string
   input(bytes: Uint8Array): Promise<void>
   resize(size: TerminalSize): void
-  end(why: ShellEnd): void
+  /** Ends the shell. `sentence` tells the person why, if the sentence of the reason does not. */
+  end(why: ShellEnd, sentence?: string): void
   /** Whether the shell takes no more input. Its end may not be recorded yet. */
   isOver(): boolean
   /** Settles when the shell and everything that it started has ended and, if possible, its end is recorded. Never rejects. */
@@ -35,8 +36,13 @@ const revealMs = 20
 const heldOpenMs = 1_000
 
 /** The last event of a shell's output. */
-export function endOfShell(shellId: string, size: TerminalSize, ended: ShellEnd) {
-  const text = `\r\n[${shellEndSentences[ended]}]\r\n`
+export function endOfShell(
+  shellId: string,
+  size: TerminalSize,
+  ended: ShellEnd,
+  sentence = shellEndSentences[ended],
+) {
+  const text = `\r\n[${sentence}]\r\n`
   return ShellOutputRecorded.of({ shellId, ...size, ended }, { text })
 }
 
@@ -46,9 +52,11 @@ export function recordShell(
 ): RecordedShell {
   let size = first
   let why: ShellEnd | undefined
+  let whyInWords: string | undefined
   let spent = 0
   let isOver = false
-  const end = (reason: ShellEnd): void => {
+  const end = (reason: ShellEnd, sentence?: string): void => {
+    if (why === undefined) whyInWords = sentence
     why ??= reason
     program.kill()
     void program.exited.then(() => setTimeout(() => program.stdout.destroy(), heldOpenMs).unref())
@@ -80,7 +88,7 @@ export function recordShell(
       isOver = true
       await output.end()
       const ended = why ?? (reason === 'lost' ? 'sandbox_ended' : 'exited')
-      await terminals.append(taskId, endOfShell(shellId, size, ended))
+      await terminals.append(taskId, endOfShell(shellId, size, ended, whyInWords))
     } catch (fault) {
       // Another runner has the task, or nothing can be recorded.
       logger.info({ err: fault, taskId }, 'a shell is no longer recorded')

@@ -4,12 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { TerminalEvent } from '#domain/task/terminalEvents.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { executionId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { redactionOf } from '../redaction/redaction.ts'
 import type { Program, ProgramExit } from '../sandbox/program.ts'
+import type { StoppableRun } from '../workspace/diskWatch.ts'
 import { taskFolder } from '../workspace/workspace.ts'
 import type { ShellDeps } from './shellDeps.ts'
 import { openShells, type Shells } from './shells.ts'
@@ -25,6 +27,9 @@ let isSandboxMissing: boolean
 let isPrepared: boolean
 let isAgentToBegin: boolean
 let repositoryAtHost: () => Promise<{ readonly id: string; readonly mayPush: boolean }>
+let noSpace: string | undefined
+let watched: Map<string, StoppableRun>
+let printed: TerminalEvent[]
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'flightdeck-shells-'))
   owners = new Map()
@@ -33,6 +38,9 @@ beforeEach(async () => {
   isPrepared = true
   isAgentToBegin = false
   repositoryAtHost = async () => ({ id: '7', mayPush: true })
+  noSpace = undefined
+  watched = new Map()
+  printed = []
   let opened = 0
   shells = openShells({
     root,
@@ -66,6 +74,13 @@ beforeEach(async () => {
             isToBegin: isAgentToBegin,
             exec: async () => programs[programs.push(endlessProgram()) - 1],
           },
+    disk: {
+      refusal: () => noSpace,
+      watch: ({ taskId: id, stop }: { readonly taskId: string; readonly stop: StoppableRun }) => {
+        watched.set(id, stop)
+        return () => void watched.delete(id)
+      },
+    },
     locks: { holdIfFree: async () => undefined },
     ids: { uuid: () => executionId((opened += 1)) },
     allowances: {
@@ -73,7 +88,10 @@ beforeEach(async () => {
     },
     redaction: () =>
       redactionOf([], { run: () => Promise.reject(new Error('Unused.')), close: async () => undefined }),
-    terminals: { append: async () => undefined, forget: () => undefined },
+    terminals: {
+      append: async (_: string, event: TerminalEvent) => void printed.push(event),
+      forget: () => undefined,
+    },
     logger: logger('silent'),
   } as unknown as ShellDeps)
 })
@@ -161,4 +179,21 @@ test('nobody opens a shell beside a repository that they may no longer read', as
   expect(programs).toEqual([])
   repositoryAtHost = () => Promise.reject(new CodeHostFault('unavailable', 'Away'))
   expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened' })
+})
+
+// Attacks shell: a person fills the disk from a shell, while the tasks of others run.
+test('a shell is refused on a full disk, and one that fills the disk is ended and says why', async () => {
+  noSpace = 'The disk is nearly full.'
+  expect(await openOf(ada, 1)).toEqual({ kind: 'refused', code: 'disk_full', sentence: noSpace })
+  expect(programs).toEqual([])
+  noSpace = undefined
+  expect(await openOf(ada, 1)).toMatchObject({ kind: 'opened' })
+  expect([...watched.keys()]).toEqual([taskId(1)])
+  watched.get(taskId(1))?.stop('disk_limit', 'Stopped: it filled the disk.')
+  await expect.poll(() => shells.has(taskId(1))).toBe(false)
+  expect(printed.at(-1)).toMatchObject({
+    data: { ended: 'sandbox_ended' },
+    content: { text: '\r\n[Stopped: it filled the disk.]\r\n' },
+  })
+  expect([...watched.keys()]).toEqual([])
 })

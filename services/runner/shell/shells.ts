@@ -108,6 +108,8 @@ export function openShells(deps: ShellDeps): Shells {
 
 async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize): Promise<OpenedShell> {
   const { id: taskId, agent, projectId, owner } = task
+  const noSpace = deps.disk.refusal()
+  if (noSpace !== undefined) throw new Fault('disk_full', noSpace)
   // Until then, git on this machine may still write into the tree, even into the agent's own `.git`.
   const { state } = await deps.commands.load(decider, taskStream(taskId))
   if (state.kind !== 'task' || state.workspace !== 'ready') throw new Fault('not_initialized')
@@ -141,8 +143,13 @@ async function openShell(deps: ShellDeps, task: TaskDocument, size: TerminalSize
       redaction: deps.redaction(valuesOf([...envs.secrets, ...own])),
     }
     const shell = recordShell(recording, { taskId, shellId, program, size })
+    const unwatchDisk = deps.disk.watch({
+      taskId,
+      stop: { stop: (_reason, sentence) => shell.end('sandbox_ended', sentence) },
+    })
     const ended = async (): Promise<void> => {
       await shell.ended
+      unwatchDisk()
       deps.terminals.forget(taskId)
       const unmarked = unmarkShell(deps.root, taskId).catch((fault: unknown) =>
         deps.logger.warn({ err: fault, taskId }, 'failed to remove the marker of a shell'),
