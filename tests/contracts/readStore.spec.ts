@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EngineUnavailable, NewerData } from '#platform/ports/faults.ts'
 import type { Change, Document, Find } from '#platform/ports/readStore.ts'
@@ -52,6 +53,31 @@ describe('the SQLite read store', () => {
     await again.removeAsides()
     await again.close()
     expect(await readdir(folder)).toEqual(before)
+  })
+
+  test('many changes give other work its turn, and move the checkpoint with the last of them', async () => {
+    const store = openSqliteReadStore({ file })
+    await store.prepare([taskCollection('tasks')])
+    const changes = Array.from({ length: 1_200 }, (_, order): Change => ({
+      kind: 'put',
+      collection: 'tasks',
+      document: { id: `task-${order}`, order, title: 'one' },
+      position: '7',
+    }))
+    const turns: unknown[] = []
+    const turn = async (): Promise<void> => {
+      await nextTurn()
+      turns.push([await store.count('tasks', {}), await store.checkpoint('main')])
+    }
+    const turnsOfOthers = turn().then(turn).then(turn)
+    await store.apply(changes, { projection: 'main', position: '7' })
+    await turnsOfOthers
+    expect(turns).toEqual([
+      [500, null],
+      [1_000, null],
+      [1_200, '7'],
+    ])
+    await store.close()
   })
 
   test('a document that has not changed is the same object for each reader', async () => {

@@ -7,8 +7,10 @@ import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { messageId, taskId } from '../../../tests/domain/ids.ts'
+import { recorded } from '../../../tests/domain/recorded.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import type { Head } from '../eventlog/eventLog.ts'
+import { goneWith } from './documents.ts'
 
 const stream = taskStream(taskId(1))
 const create = creating()
@@ -64,6 +66,17 @@ test('what was deleted is no more, and what never was is not', async () => {
   const elsewhere = taskStream(taskId(9))
   const head = await engines.log.headOf(elsewhere)
   expect(await engines.documents.asOf(tasksView, elsewhere, taskId(9), head)).toBeUndefined()
+})
+
+test('other work gets its turn while the documents of a large task are looked for', async () => {
+  const page = Array.from({ length: 1_000 }, (_, order) => ({ id: `m${order}`, order }))
+  let pages = 0
+  const find = async () => ((pages += 1) < 3 ? page : [])
+  let isDone = false
+  setImmediate(() => (isDone = true))
+  const ids = await goneWith({ find }, chatView, recorded(TaskDeleted.of({}), { revision: 1, stream }))
+  expect(ids).toHaveLength(2_000)
+  expect(isDone).toBe(true)
 })
 
 test('an erased task is still folded: its words are gone, its facts are there', async () => {

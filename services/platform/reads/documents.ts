@@ -1,4 +1,5 @@
 /** Reads documents of the read models, typed by their views, and can bring a document up to date from the log. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { views } from '#domain/views/registry.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventFilter } from '#platform/ports/eventStore.ts'
@@ -127,7 +128,10 @@ export async function goneWith<D extends ViewDocument>(
   const gone = goneWith?.(event)
   if (!gone) return []
   const ids: string[] = []
-  for await (const { id } of allDocuments(readStore, collection, 'order', { [gone.field]: gone.value }))
+  for await (const { id } of allDocuments(readStore, collection, 'order', { [gone.field]: gone.value })) {
     ids.push(id)
+    // The embedded read store reads a page without a wait, so other work would get no turn until the last page.
+    if (ids.length % readBatch === 0) await nextTurn()
+  }
   return ids
 }

@@ -1,6 +1,7 @@
 /** The embedded read store: a table for each collection in a SQLite file, documents as JSON text. */
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Position } from '#domain/kernel/event.ts'
 import {
@@ -199,25 +200,37 @@ async function prepareCollections(store: SqliteReadStore, collections: readonly 
   })
 }
 
+/** How many changes are written in one transaction, before other work of this process gets its turn. */
+const changesAtOnce = 500
+
 async function applyChanges(
   store: SqliteReadStore,
   changes: readonly Change[],
   moved: { projection: string; position: Position } | null,
 ): Promise<void> {
-  return store.db.transaction(() => {
-    for (const change of changes) {
-      const name = storedAs(store, change.collection)
-      switch (change.kind) {
-        case 'put':
-          write(store, name, change.document.id, change.position, change.document)
-          break
-        case 'remove':
-          write(store, name, change.id, change.position, null)
-          break
-      }
-    }
+  let from = 0
+  for (; changes.length - from > changesAtOnce; from += changesAtOnce) {
+    store.db.transaction(() => writeAll(store, changes.slice(from, from + changesAtOnce)))
+    await nextTurn()
+  }
+  store.db.transaction(() => {
+    writeAll(store, changes.slice(from))
     if (moved) store.moveCheckpoint.run(moved.projection, ordered(moved.position))
   })
+}
+
+function writeAll(store: SqliteReadStore, changes: readonly Change[]): void {
+  for (const change of changes) {
+    const name = storedAs(store, change.collection)
+    switch (change.kind) {
+      case 'put':
+        write(store, name, change.document.id, change.position, change.document)
+        break
+      case 'remove':
+        write(store, name, change.id, change.position, null)
+        break
+    }
+  }
 }
 
 async function getDocument(
