@@ -11,6 +11,7 @@ import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts
 import { CodeHostFault, pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
 import type { LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { Find } from '#platform/ports/readStore.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projectionWait.ts'
 import { isFault, isHostUnavailable, isRefusal } from '../faults.ts'
@@ -18,7 +19,7 @@ import type { FeedbackReader } from '../feedback/feedback.ts'
 import { openDelivery } from '../refresh/deliveries.ts'
 import { readAll, type Found, type ReaderDeps, type ReadOutcome } from './reader.ts'
 import { readQueue, type ReadQueue, type ReadRequest } from './readQueue.ts'
-import { allFollowed, hinted, lookedAt, ofCommit, ofTask, type RequestDeps } from './readRequests.ts'
+import { hinted, lookedAt, ofCommit, ofTask, queueFollowed, type RequestDeps } from './readRequests.ts'
 
 export type FollowerEngines = ReactorEngines &
   RequestDeps &
@@ -77,6 +78,8 @@ interface Follower {
   readonly lookedAt: Map<string, number>
   /** By task, the pull requests that are to be read again a little later. */
   readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
+  /** Where the last poll of all pull requests stopped because the queue was full. */
+  stoppedAt: Find['after']
   isStopped: boolean
 }
 
@@ -92,6 +95,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
     waking: rounds(async () => pump(follower)),
     lookedAt: new Map(),
     later: new Map(),
+    stoppedAt: undefined,
     isStopped: false,
   }
   const reactor = await startReactor(engines, {
@@ -203,11 +207,12 @@ async function readLookedAt(
 }
 
 async function readEverything(follower: Follower): Promise<void> {
-  for await (const found of allFollowed(follower.engines)) {
-    if (follower.isStopped) return
-    // If the queue is full, the next poll queues the rest.
-    if (!queue(follower, found)) return
-  }
+  // If the queue is full, the next poll queues the rest.
+  follower.stoppedAt = await queueFollowed(
+    follower.engines,
+    follower.stoppedAt,
+    (found) => !follower.isStopped && queue(follower, found),
+  )
 }
 
 /** Queues requests. Returns `false` when the queue is full. */

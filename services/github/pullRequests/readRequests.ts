@@ -5,6 +5,7 @@ import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRe
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
+import type { Find } from '#platform/ports/readStore.ts'
 import { newest, oldest, pagesOf } from '#platform/reads/documentPages.ts'
 import type { TokenFor } from '../access.ts'
 import type { ReadRequest } from './readQueue.ts'
@@ -64,16 +65,25 @@ export async function lookedAt(
   )
 }
 
-/** All pull requests that may still change, one page at a time. */
-export async function* allFollowed(deps: RequestDeps): AsyncGenerator<readonly ReadRequest[]> {
-  const followed = pagesOf(deps.documents, pullRequestsView, { where: { isFollowed: true }, limit: page })
-  for await (const found of followed) {
+/**
+ * Queues all pull requests that may still change, one page at a time, until `queue` returns `false`. Begins after the place `from`. Returns the place
+ * from which to go on; `undefined` when all were queued.
+ */
+export async function queueFollowed(
+  deps: RequestDeps,
+  from: Find['after'],
+  queue: (found: readonly ReadRequest[]) => boolean,
+): Promise<Find['after']> {
+  let after = from
+  const where = { isFollowed: true }
+  for await (const found of pagesOf(deps.documents, pullRequestsView, { where, limit: page, after: from })) {
     const closedBefore = deps.clock.now().getTime() - closedFollowedMs
-    yield await requestsOf(
-      deps,
-      found.filter(({ state, at }) => state === 'open' || Date.parse(at) > closedBefore),
-    )
+    const open = found.filter(({ state, at }) => state === 'open' || Date.parse(at) > closedBefore)
+    if (!queue(await requestsOf(deps, open))) return after
+    const last = found.at(-1)
+    after = last && { value: last.order, id: last.id }
   }
+  return undefined
 }
 
 async function requestsOf(
