@@ -63,6 +63,8 @@ export const listFeedback = defineRead(feedbackRoutes.listFeedback, {
   params: z.object({ taskId: TaskId }),
   answer: {
     feedback: z.array(ShownFeedback),
+    /** Set when the list leaves out earlier feedback. A task with very much feedback may also lack what came later. */
+    more: z.literal(true).exactOptional(),
     /** The revision of the task's stream up to which the list of feedback is current. */
     version: z.number(),
   },

@@ -59,9 +59,13 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
   const { seen } = reader
   const { state } = await reader.commands.load(task, taskStream(taskId))
   if (state.kind !== 'task' || pull.pullRequest.state !== 'open') return null
-  // Skips a pull request that the task no longer has, and a task that already has as much feedback as a task may have.
-  if (state.pullRequest?.number !== request.number || state.feedback.items.size >= feedbackLimits.items)
+  if (state.pullRequest?.number !== request.number) return null
+  if (state.feedback.items.size >= feedbackLimits.items) {
+    if (seen.get(taskId) !== full)
+      reader.logger.warn({ taskId }, 'a task has as much feedback as it may have, so no more is read')
+    seen.set(taskId, full)
     return null
+  }
   const rule = await ruleOf(reader, state.projectId)
   if (rule === null || (rule.reviews === 'off' && rule.checks === 'off')) return null
   const { updatedAt, headCommit, standing } = pull.pullRequest
@@ -92,6 +96,8 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
 }
 
 const freshMs = 3_000
+/** Stands in `seen` for the state of a pull request whose task takes no more feedback. */
+const full = 'full'
 
 /**
  * After a new hint, forgets the state that the last reading has seen, so that everything is read again, and returns 0. If a hint has caused such a

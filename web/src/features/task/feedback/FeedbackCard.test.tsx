@@ -343,3 +343,12 @@ test('shows the lines of the diff as in the changes, and all that the code host 
   expect(colourOf('+It adds.')).toContain('bg-add-bg')
   expect(colourOf('# Engine')).not.toMatch(/bg-/)
 })
+
+test('a page without all of the feedback says so, and where the rest is', async () => {
+  openPart(<FeedbackCards task={task} />, {
+    [`GET ${at}/feedback`]: { feedback: [review()], more: true, version: 1 },
+  })
+  const link = await screen.findByRole('link', { name: 'See all of it on GitHub' })
+  expect(link.getAttribute('href')).toBe('https://code.example/ada/engine-1/pull/7')
+  expect(link.parentElement?.textContent).toBe('Not all feedback is shown here. See all of it on GitHub')
+})

@@ -25,6 +25,7 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
   }, [live, refetch])
   // The page gets a new head commit earlier than the feedback on it, so a check may be about an older commit.
   const head = task.pullRequest?.standing?.headCommit ?? null
+  const href = safeLink(task.prUrl)
   const isStale = ({ kind, headCommit }: ShownFeedback) =>
     kind === 'check' && head !== null && head !== headCommit
   return (
@@ -35,6 +36,16 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
         <FailureNote busy={isFetching} onRetry={() => void refetch()}>
           {reasonOf(error, texts.notFetched)}
         </FailureNote>
+      )}
+      {data?.more === true && (
+        <p className="text-meta text-muted">
+          {texts.notAll}{' '}
+          {href !== null && (
+            <a href={href} target="_blank" rel="noreferrer" className="text-accent hover:underline">
+              {texts.allOnGitHub}
+            </a>
+          )}
+        </p>
       )}
       {data?.feedback.map((one) => (
         <FeedbackCard key={one.id} taskId={task.id} feedback={{ ...one, isStale: isStale(one) }} />

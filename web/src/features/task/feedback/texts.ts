@@ -10,6 +10,8 @@ export const texts = {
   notAnswered: 'Failed to answer again',
   notDrafted: 'GitHub did not change the pull request',
   onGitHub: 'Open it on GitHub',
+  notAll: 'Not all feedback is shown here.',
+  allOnGitHub: 'See all of it on GitHub',
   send: 'Send to agent',
   sending: 'Sending...',
   fix: 'Fix it',
