@@ -76,8 +76,8 @@ const usualConnections = 256
 const usualIdleMs = 600_000
 const usualAnsweredRefusals = 500
 const resolveTimeoutMs = 10_000
-/** How many look-ups of a sandbox run at once: each holds one of the few threads of this process, even when nobody waits for it any more. */
-const lookupsAtOnce = 4
+/** How many look-ups of a sandbox run at once, or wait for those of other sandboxes: each goes on even when nobody waits for it any more. */
+const lookupsAtOnce = 1
 const connectTimeoutMs = 20_000
 const headBytes = 16 * 1024
 const longestDestination = 200
@@ -327,9 +327,18 @@ function passOn(
   request.pipe(onward)
 }
 
-async function allAddresses(host: string): Promise<readonly string[]> {
-  return (await systemLookup(host, { all: true })).map(({ address }) => address)
+/** Makes a look-up for several sandboxes, which take turns. */
+export function inTurns(
+  lookup: (host: string) => Promise<readonly string[]>,
+): (host: string) => Promise<readonly string[]> {
+  const inTurn = limitConcurrency(1)
+  return (host) => inTurn(() => lookup(host))
 }
+
+// This process has two threads for look-ups. One of them stays free for its own, however slow the names are that sandboxes choose.
+const allAddresses = inTurns(async (host) =>
+  (await systemLookup(host, { all: true })).map(({ address }) => address),
+)
 
 /** A connection to the first address that accepts a connection; `undefined` when no address does. */
 async function firstOf(
