@@ -323,7 +323,7 @@ function diskDeps(
     git,
     treeGitFor,
     limits,
-    projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
+    belongingOf: (taskId) => documents.get(tasksView, taskId),
     isInUse,
     // Deletions are read from the log, because every task looks deleted in read models that are being rebuilt.
     isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',

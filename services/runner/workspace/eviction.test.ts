@@ -40,7 +40,7 @@ describe('room on the disk', () => {
       git: testGit,
       treeGitFor: () => testGit,
       limits: { budget: 0, ...plenty },
-      projectOf: async () => undefined,
+      belongingOf: async () => undefined,
       isInUse: (taskId) => using.has(taskId),
       isDeleted: async () => false,
       isElsewhere: async () => false,
@@ -333,9 +333,29 @@ describe('room on the disk', () => {
     await writeIn(homeDir, '.cache/large.bin', Buffer.alloc(1_000_000))
     expect(await room().clear()).toMatchObject({ workspaces: ['one'] })
     const limits = { budget: Number.MAX_SAFE_INTEGER, ...plenty, ...least }
-    const cleaner = room({ limits, projectOf: async () => 'project' })
+    const cleaner = room({ limits, belongingOf: async () => ({ projectId: 'project', owner: 'ada' }) })
     await cleaner.clear()
     expect(await cleaner.make({ projectId: 'project', taskId: 'one' })).toContain(refusal)
+  })
+
+  test('unpushed work of one person leaves others the room that is theirs', async () => {
+    const owners = new Map([
+      ['one', 'ada'],
+      ['two', 'ada'],
+      ['three', 'grace'],
+      ['four', 'grace'],
+    ])
+    const { dir } = await prepare('one')
+    await writeIn(dir, 'large.bin', Buffer.alloc(20_000_000))
+    const belongingOf = async (taskId: string) => ({ projectId: taskId, owner: owners.get(taskId) ?? '' })
+    const cleaner = room({ limits: { budget: 10_000_000, ...plenty }, belongingOf })
+    await cleaner.clear()
+    expect(await cleaner.make({ projectId: 'project', taskId: 'two' })).toContain('There is no room')
+    expect(await cleaner.make({ projectId: 'project', taskId: 'three' })).toBeUndefined()
+    cleaner.counted('three', 1_000_000)
+    expect(await cleaner.make({ projectId: 'project', taskId: 'four' })).toBeUndefined()
+    cleaner.counted('three', 9_000_000)
+    expect(await cleaner.make({ projectId: 'project', taskId: 'four' })).toContain('There is no room')
   })
 
   test.each([
@@ -385,7 +405,11 @@ describe('room on the disk', () => {
   test('security H2: what a run took is counted before the next workspace is made, also before anything else was', async () => {
     const limits = { budget: 1_000_000_000, project: 1_500_000, leastFree: 0 }
     let ran: () => void = () => undefined
-    const cleaner = room({ limits, projectOf: async () => 'project', runsCounted: async () => ran() })
+    const cleaner = room({
+      limits,
+      belongingOf: async () => ({ projectId: 'project', owner: 'ada' }),
+      runsCounted: async () => ran(),
+    })
     const make = () => cleaner.make({ projectId: 'project', taskId: 'new' })
     const workspace = await prepare('one')
     await writeIn(workspace.dir, 'build/output.bin', Buffer.alloc(2_000_000))

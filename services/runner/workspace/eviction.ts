@@ -78,8 +78,10 @@ export interface EvictionOptions {
   /** Returns a git that may safely read what an agent wrote: `Sandbox.gitFor`. */
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly limits: Pick<DiskLimits, 'budget' | 'project' | 'leastFree'>
-  /** Returns the project of a task; `undefined` when it is no longer known. */
-  readonly projectOf: (taskId: string) => Promise<string | undefined>
+  /** Returns the project and the owner of a task; `undefined` when they are not known, or no longer. */
+  readonly belongingOf: (
+    taskId: string,
+  ) => Promise<{ readonly projectId: string; readonly owner: string } | undefined>
   /** Whether something runs or waits in a task's workspace. */
   readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, according to the log. Its workspace is removed before all others, whatever it contains. */
@@ -140,12 +142,12 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
     // A new workspace replaces everything that the task had before, except for the home that an eviction kept.
     const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
-    if (all - replaced > limits.budget)
+    if (all - replaced - (await excessOfOthers(options, workspaces, taskId)) > limits.budget)
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
     if (sum(workspaces) - replaced <= limits.project) return undefined
     const ofProject = await Promise.all(
       workspaces.map(async (workspace) =>
-        workspace === own || (await options.projectOf(basename(workspace.dir))) === projectId
+        workspace === own || (await options.belongingOf(basename(workspace.dir)))?.projectId === projectId
           ? workspace.bytes
           : 0,
       ),
@@ -189,6 +191,26 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
       return refusal(request).catch((fault: unknown) => void options.onFault(fault))
     },
   }
+}
+
+/** The share of the budget that the work of one person may take from other people. */
+const shareOfOne = 0.75
+
+/** By how many bytes the workspaces of people other than the owner of the task exceed `shareOfOne` of the budget. */
+async function excessOfOthers(
+  { limits, belongingOf }: EvictionOptions,
+  workspaces: readonly Holding[],
+  taskId: string,
+): Promise<number> {
+  const asking = (await belongingOf(taskId))?.owner
+  if (asking === undefined) return 0
+  const used = new Map<string, number>()
+  for (const { dir, bytes } of workspaces) {
+    const owner = (await belongingOf(basename(dir)))?.owner ?? asking
+    used.set(owner, (used.get(owner) ?? 0) + bytes)
+  }
+  used.delete(asking)
+  return [...used.values()].reduce((all, bytes) => all + Math.max(0, bytes - shareOfOne * limits.budget), 0)
 }
 
 interface Measured {
