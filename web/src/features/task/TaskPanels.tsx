@@ -8,7 +8,7 @@ import { classes } from '../../ui/classes.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { SplitView } from '../../ui/layout/SplitView.tsx'
-import { tabPanelProps, Tabs, type Tab } from '../../ui/layout/Tabs.tsx'
+import { scrollingTabs, tabPanelProps, Tabs, type Tab } from '../../ui/layout/Tabs.tsx'
 import { Spinner } from '../../ui/status/Loading.tsx'
 import { useMedia } from '../../ui/hooks.ts'
 import { optionalPart } from '../../ui/optionalPart.tsx'
@@ -66,7 +66,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
             tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
             chosen={chosen}
             onChoose={choose}
-            className="h-full min-w-0 flex-1 overflow-x-auto overflow-y-hidden px-3 [scrollbar-width:none] *:h-full *:after:bottom-0 max-md:gap-3 md:px-4"
+            className={classes(scrollingTabs, 'px-3 max-md:gap-3 md:px-4')}
           />
           <div ref={setTools} className={classes('flex-none', chosen !== 'chat' && 'hidden')} />
         </div>
@@ -100,7 +100,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
                   tabs={tabs}
                   chosen={work}
                   onChoose={choose}
-                  className="h-10 min-w-0 flex-1 px-4"
+                  className={classes(scrollingTabs, 'px-4')}
                 />
                 <div ref={setTools} className="flex-none" />
               </div>

@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { taskOf } from '../../../../tests/client/samples.ts'
@@ -92,6 +92,15 @@ describe('the page of a task', () => {
       'Shell',
       'History',
     ])
+  })
+
+  test('has the agents in a picker where the chat is too narrow for all of them', async () => {
+    const width = vi.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(205)
+    onTestFinished(() => width.mockRestore())
+    open()
+    const chat = within(await screen.findByRole('region', { name: 'Task Chat' }))
+    expect(await chat.findByRole('combobox', { name: 'Agent for the next message: Claude' })).toBeTruthy()
+    expect(chat.queryByRole('group', { name: 'Agent for the next message' })).toBeNull()
   })
 })
 

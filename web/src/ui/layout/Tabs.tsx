@@ -21,6 +21,10 @@ interface TabsProps<Name extends string> {
   readonly className?: string
 }
 
+/** Classes of tabs that are as high as the bar around them, and scroll sideways when the bar is too narrow. */
+export const scrollingTabs =
+  'h-full min-w-0 flex-1 overflow-x-auto overflow-y-hidden [scrollbar-width:none] *:h-full *:after:bottom-0'
+
 export function Tabs<Name extends string>({ id, label, tabs, chosen, onChoose, className }: TabsProps<Name>) {
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
     const seen = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')].filter(

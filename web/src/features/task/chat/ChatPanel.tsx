@@ -28,6 +28,7 @@ import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { openQuestions, selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useReplayed } from '../replayContext.ts'
+import { useWidth } from '../useWidth.ts'
 import { chatTimeline, countMatches, matchingEntries, matchingQueue, type ChatEntry } from './chatTimeline.ts'
 import { ChatComposer } from './composer/ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
@@ -216,16 +217,25 @@ interface HeaderProps {
   readonly children: ReactNode
 }
 
+/** The width in pixels that the header needs for each agent to show them all beside each other. */
+const widthPerAgent = 110
+
 function Header({ agent, onAgent, children }: HeaderProps) {
+  const [width, measured] = useWidth()
   // Codex is left out while it cannot run, unless it is the chosen agent; other agents that cannot run stay as disabled options.
   const options = useAgentOptions(agent).filter(
     ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
   )
   return (
-    <div className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4">
+    <div
+      ref={measured}
+      className="flex h-10 flex-none items-center gap-2 border-b border-line bg-panel pr-2 pl-4"
+    >
       <h2 className="min-w-0 flex-1 truncate font-semibold">{texts.chat.title}</h2>
-      {onAgent !== null && (
+      {onAgent === null ? null : width === 0 || width >= widthPerAgent * options.length ? (
         <Segmented label={texts.chat.agent} options={options} chosen={agent} onChoose={onAgent} />
+      ) : (
+        <AgentPicker label={texts.chat.agent} agent={agent} onChoose={onAgent} />
       )}
       {children}
     </div>

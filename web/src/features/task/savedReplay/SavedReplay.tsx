@@ -8,7 +8,7 @@ import { classes } from '../../../ui/classes.ts'
 import { useMedia } from '../../../ui/hooks.ts'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { SplitView } from '../../../ui/layout/SplitView.tsx'
-import { tabPanelProps, Tabs } from '../../../ui/layout/Tabs.tsx'
+import { scrollingTabs, tabPanelProps, Tabs } from '../../../ui/layout/Tabs.tsx'
 import { shownStatusOf } from '../../tasks/taskStatus.ts'
 import { Status } from '../../../ui/status/Status.tsx'
 import { dateAndTime } from '../../../ui/text/dates.ts'
@@ -197,7 +197,7 @@ function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
           tabs={names.map((name) => ({ name, label: panels[name] }))}
           chosen={chosen}
           onChoose={setChosen}
-          className="h-10 min-w-0 flex-1 px-4"
+          className={classes(scrollingTabs, 'px-4')}
         />
         <div ref={setTools} className="flex-none" />
       </div>
