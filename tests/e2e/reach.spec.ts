@@ -196,6 +196,17 @@ test('the top bar stays where pages scroll, and a task begins right below it', a
   expect(await page.evaluate(() => window.scrollY)).toBe(0)
 })
 
+test('in a window as low as a phone held sideways, a task scrolls to the button that sends', async () => {
+  const { page } = await visiting(stage, { as: ada, width: 683, height: 314 })
+  await page.goto(`/tasks/${running.id}`)
+  const { composer, chat } = taskPage(page)
+  await composer.fill('Say more\n'.repeat(8))
+  const top = await page.getByRole('banner').boundingBox()
+  const send = await chat.getByRole('button', { name: 'Send', exact: true }).boundingBox()
+  const below = (send?.y ?? Number.NaN) + (send?.height ?? 0) - (top?.y ?? 0)
+  expect(below).toBeLessThanOrEqual(await page.evaluate(() => document.documentElement.scrollHeight))
+})
+
 test('a newcomer completes the onboarding in a narrow window', async () => {
   const { page } = await visiting(stage, { width: 320, height: 640 })
   await page.goto('/auth')

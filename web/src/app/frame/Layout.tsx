@@ -40,7 +40,7 @@ function Frame() {
     <div
       // Moves the toasts away from the bottom of the window, where a task has its composer and its terminal.
       data-fills-window={onTask || undefined}
-      className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}
+      className={classes('flex flex-col', onTask ? 'h-dvh min-h-96 overflow-hidden' : 'min-h-full')}
     >
       {user !== null && (
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>

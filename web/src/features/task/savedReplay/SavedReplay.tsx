@@ -52,7 +52,7 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
   return (
     <Provider store={shown.store}>
       <ReplayContext value={replayed}>
-        <main id="main" tabIndex={-1} className="flex h-full flex-col outline-none">
+        <main id="main" tabIndex={-1} className="flex h-full min-h-96 flex-col outline-none">
           <Header savedAt={savedAt} leftOut={leftOut} />
           <Panels session={session} open={shown.open} />
           <Scrubber taskId={null} session={session} replay={moment} />
