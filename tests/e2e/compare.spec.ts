@@ -83,6 +83,9 @@ describe('a comparison', () => {
     await expect(page.getByRole('region', { name: 'Run 2: claude' })).toBeVisible()
     expect(await violations(page)).toEqual([])
     expect(await overflowAt(page, 390)).toEqual([])
+    await page.setViewportSize({ width: 390, height: 400 })
+    await page.mouse.wheel(0, 2_000)
+    await expect.poll(() => page.evaluate(() => window.scrollY)).toBeGreaterThan(0)
   })
 
   test('of a task that is not there says so', async () => {

@@ -67,6 +67,7 @@ describe('the address', () => {
   test.each([
     ['/dashboard', 'What are we coding next?', false],
     [`/tasks/${task.id}`, 'Task 1', true],
+    [`/tasks/${task.id}/compare`, 'Task not found', false],
   ])('%s tells toasts whether its bottom is where one writes: %s', async (address, title, fills) => {
     openPage(address, { answers })
     await heading(title)

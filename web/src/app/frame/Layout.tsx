@@ -34,7 +34,8 @@ function Frame() {
   const { pathname } = useLocation()
   const signedIn = useSelector(selectSignedIn)
   const { data } = useMeQuery(undefined, { skip: !signedIn })
-  const onTask = /^\/tasks\/[^/]+/.test(pathname)
+  // A comparison of its runs scrolls as a whole, like most pages.
+  const onTask = /^\/tasks\/[^/]+(\/history)?\/?$/.test(pathname)
   const user = signedIn && data?.user.onboardingCompleted && !pathname.startsWith('/auth') ? data.user : null
   return (
     <div
