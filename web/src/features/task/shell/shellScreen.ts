@@ -37,6 +37,8 @@ export function openShellScreen(element: HTMLElement, { onInput, onLeave }: Shel
     screenReaderMode: true,
     disableStdin: isReplay,
     theme: themeOf(element),
+    // Programs that set a background count on other text colours than those of the page.
+    minimumContrastRatio: 4.5,
   })
   const fitting = new FitAddon()
   terminal.loadAddon(fitting)
