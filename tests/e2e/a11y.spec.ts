@@ -1,4 +1,5 @@
 /** Accessibility: no violations of WCAG 2.2 AA on any page. Empty and refused pages are in the long tests. */
+import type { Locator } from 'playwright'
 import { afterAll, describe, test } from 'vitest'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'
@@ -285,5 +286,60 @@ describe('axe finds nothing', () => {
     await page.getByRole('link', { name: 'Create Project' }).focus()
     await page.keyboard.press('Enter')
     await expect(page).toHaveURL(/\/projects\/new$/)
+  })
+})
+
+describe('where the system sets the colours', () => {
+  /** Whether an element has the background by which the system tells what is selected. */
+  const isMarked = (element: Locator) =>
+    element.evaluate((shown) => {
+      const sample = document.createElement('span')
+      sample.style.cssText = 'background: Highlight; forced-color-adjust: none'
+      document.body.append(sample)
+      const { backgroundColor } = getComputedStyle(sample)
+      sample.remove()
+      return getComputedStyle(shown).backgroundColor === backgroundColor
+    })
+  const outlineOf = (element: Locator) => element.evaluate((shown) => getComputedStyle(shown).outlineStyle)
+
+  test('what is chosen, active or focused is told apart, and what floats has an edge', async () => {
+    const { page } = await visiting(stage, { as: ada, reducedMotion: true })
+    await page.emulateMedia({ forcedColors: 'active' })
+    const task = await openTask(page, running.id)
+    const divider = page.getByRole('separator', { name: 'Chat width' })
+    await divider.focus()
+    await page.keyboard.press('ArrowRight')
+    expect(await outlineOf(divider)).toBe('solid')
+    const agents = task.chat.getByRole('group', { name: 'Agent for the next message' })
+    expect(await isMarked(agents.getByRole('button', { pressed: true }))).toBe(true)
+    expect(await isMarked(agents.getByRole('button', { pressed: false }).first())).toBe(false)
+    await page.getByRole('button', { name: 'Task actions' }).press('Enter')
+    await expect(page.getByRole('menuitem').first()).toBeFocused()
+    expect(await isMarked(page.getByRole('menuitem').first())).toBe(true)
+    expect(await isMarked(page.getByRole('menuitem').last())).toBe(false)
+    expect(await outlineOf(page.getByRole('menu'))).toBe('solid')
+
+    await page.goto('/dashboard')
+    await page.getByRole('combobox', { name: 'Project:' }).click()
+    await expect(page.getByRole('option').first()).toBeVisible()
+    await page.keyboard.type('handbook')
+    await expect(page.getByRole('option')).toHaveCount(1)
+    expect(await isMarked(page.getByRole('option'))).toBe(true)
+    await page.keyboard.press('Escape')
+    const palette = await openPalette(page)
+    expect(await isMarked(palette.getByRole('option', { selected: true }))).toBe(true)
+    expect(await isMarked(palette.getByRole('option', { selected: false }).first())).toBe(false)
+    expect(await outlineOf(palette)).toBe('solid')
+  })
+
+  test('the chosen role of a newcomer is told apart', async () => {
+    const { page } = await visiting(stage, { as: grace, reducedMotion: true })
+    await page.emulateMedia({ forcedColors: 'active' })
+    await page.goto('/onboarding')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    const role = page.getByRole('group', { name: 'Role' })
+    await role.getByText('CTO', { exact: true }).click()
+    expect(await isMarked(role.getByText('CTO', { exact: true }))).toBe(true)
+    expect(await isMarked(role.getByText('Developer', { exact: true }))).toBe(false)
   })
 })
