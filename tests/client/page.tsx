@@ -107,7 +107,8 @@ const usual: Answers = {
 /** Adds what jsdom lacks. Nothing has a size there. */
 function makeUpForJsdom({ narrow = false } = {}): void {
   window.scrollTo = () => undefined
-  window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media, matches: !narrow })
+  window.matchMedia = (media) =>
+    Object.assign(new EventTarget(), noMedia, { media, matches: !narrow && media !== '(pointer: coarse)' })
   Element.prototype.scrollIntoView = () => undefined
   HTMLDialogElement.prototype.showModal = function showModal() {
     this.open = true

@@ -68,3 +68,32 @@ test('the list of a picker in a dialog is part of the dialog, and Escape closes 
   expect(onChoose).toHaveBeenCalledExactlyOnceWith('codex')
   expect(onClose).not.toHaveBeenCalled()
 })
+
+test('on a touch screen the options have the focus and the keys, so that no keyboard covers them', async () => {
+  const onChoose = vi.fn<(value: string) => void>()
+  openPart(
+    <Picker
+      label="Agent"
+      placeholder="None"
+      icon={null}
+      options={[
+        { value: 'claude', label: 'Claude' },
+        { value: 'codex', label: 'Codex' },
+      ]}
+      chosen={null}
+      onChoose={onChoose}
+      filterLabel="Search agents"
+      emptyText="No agents found"
+    />,
+  )
+  vi.stubGlobal('matchMedia', (media: string) => ({ matches: media === '(pointer: coarse)' }))
+  fireEvent.click(screen.getByRole('combobox', { name: 'Agent: None' }))
+  const list = await screen.findByRole('listbox', { name: 'Agent' })
+  expect(document.activeElement).toBe(list)
+  const codex = screen.getByRole('option', { name: 'Codex' })
+  expect(codex.className).toContain('min-h-11')
+  fireEvent.keyDown(list, { key: 'ArrowDown' })
+  expect(list.getAttribute('aria-activedescendant')).toBe(codex.id)
+  fireEvent.keyDown(list, { key: 'Enter' })
+  expect(onChoose).toHaveBeenCalledExactlyOnceWith('codex')
+})

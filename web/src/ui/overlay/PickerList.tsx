@@ -1,4 +1,4 @@
-/** The open list of a `Picker`: a filter field that keeps the focus, and options selected by arrow keys. */
+/** The open list of a `Picker`: a filter field that has the focus, except on touch screens, and options selected by arrow keys. */
 import { Check, Search } from 'lucide-react'
 import { type KeyboardEvent, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -46,7 +46,7 @@ export function PickerList(props: OpenListProps) {
               onClose()
               action.onChoose()
             }}
-            className="focus-inset flex h-9 w-full items-center rounded-control px-2 text-ui font-medium hover:bg-raised md:h-8"
+            className="focus-inset flex h-11 w-full items-center rounded-control px-2 text-ui font-medium hover:bg-raised md:h-8"
           >
             {action.label}
           </button>
@@ -79,7 +79,9 @@ function usePopover(anchor: HTMLButtonElement, onClose: () => void) {
         maxHeight: 360,
       })
     place()
-    popover.querySelector('input')?.focus()
+    // A focused field opens the keyboard of a touch screen, which covers the options.
+    const focused = matchMedia('(pointer: coarse)').matches ? '[role=listbox]' : 'input'
+    popover.querySelector<HTMLElement>(focused)?.focus()
     // The box must be repositioned when its height changes, and when its button scrolls.
     const observer = new ResizeObserver(place)
     observer.observe(popover)
@@ -127,30 +129,12 @@ function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps
   const visible = [...matches.slice(0, maxOptions), ...asTyped(options, filter.trim(), typed)]
   const chosenIndex = options.findIndex((option) => option.value === chosen)
   const [at, setAt] = useState(Math.max(0, chosenIndex))
-  return {
-    filter,
-    onFilter: (next: string) => {
-      setFilter(next)
-      setAt(0)
-    },
-    visible,
-    count: matches.length,
-    at,
-    setAt,
-    active: visible[Math.min(at, visible.length - 1)],
-    choose: (option: PickerOption) => {
-      if (option.disabled !== undefined) return
-      onChoose(option.value)
-      onClose()
-    },
+  const active = visible[Math.min(at, visible.length - 1)]
+  const choose = (option: PickerOption) => {
+    if (option.disabled !== undefined) return
+    onChoose(option.value)
+    onClose()
   }
-}
-
-type OptionList = ReturnType<typeof useOptions>
-
-/** The filter field, which keeps the focus; its keys move among the options. */
-function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListProps & OptionList) {
-  const { visible, at, setAt, active, choose } = list
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposingKey(event.nativeEvent)) return
     const last = visible.length - 1
@@ -165,15 +149,38 @@ function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListPro
     else if (active !== undefined) choose(active)
     event.preventDefault()
   }
+  return {
+    filter,
+    onFilter: (next: string) => {
+      setFilter(next)
+      setAt(0)
+    },
+    visible,
+    count: matches.length,
+    setAt,
+    active,
+    choose,
+    onKeyDown,
+  }
+}
+
+type OptionList = ReturnType<typeof useOptions>
+
+/** The id of the active option's element; `undefined` when no option matches. */
+const activeIdOf = ({ id, active }: Pick<OpenListProps, 'id'> & Pick<OptionList, 'active'>) =>
+  active && `${id}-${active.value}`
+
+/** The filter field, whose keys move among the options. */
+function FilterField({ filterLabel, filter, onFilter, onKeyDown, ...list }: OpenListProps & OptionList) {
   return (
     <div className="flex h-10 flex-none items-center gap-2 border-b border-line-soft px-3">
       <Search className="size-3.5 text-muted" />
       <input
         role="combobox"
         aria-expanded="true"
-        aria-controls={id}
+        aria-controls={list.id}
         aria-label={filterLabel}
-        aria-activedescendant={active === undefined ? undefined : `${id}-${active.value}`}
+        aria-activedescendant={activeIdOf(list)}
         aria-autocomplete="list"
         placeholder={filterLabel}
         value={filter}
@@ -186,9 +193,17 @@ function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListPro
 }
 
 function Options({ id, label, chosen, mono = false, emptyText, ...list }: OpenListProps & OptionList) {
-  const { visible, count, active, setAt, choose } = list
+  const { visible, count, active, setAt, choose, onKeyDown } = list
   return (
-    <div id={id} role="listbox" aria-label={label} className="min-h-0 flex-1 overflow-y-auto p-1">
+    <div
+      id={id}
+      role="listbox"
+      aria-label={label}
+      aria-activedescendant={activeIdOf({ id, active })}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+      className="focus-inset min-h-0 flex-1 overflow-y-auto p-1"
+    >
       {visible.map((option, index) => (
         <Option
           key={option.value}
@@ -233,7 +248,7 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
           {head}
         </div>
       )}
-      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the filter field above has the keys */}
+      {/* oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the list around it has the keys */}
       <div
         id={id}
         role="option"
@@ -246,7 +261,7 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         onClick={onChoose}
         onPointerMove={onPoint}
         className={classes(
-          'flex min-h-9 cursor-default items-center gap-2 rounded-control px-2 text-ui md:min-h-8 [&>svg]:text-muted',
+          'flex min-h-11 cursor-default items-center gap-2 rounded-control px-2 text-ui md:min-h-8 [&>svg]:text-muted',
           active && 'bg-raised',
         )}
       >

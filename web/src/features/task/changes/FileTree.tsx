@@ -3,6 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { classes } from '../../../ui/classes.ts'
+import { useMedia } from '../../../ui/hooks.ts'
 import { LineCounts } from '../../../ui/status/LineCounts.tsx'
 import { HiddenMarks } from '../../../ui/text/HiddenMarks.tsx'
 import { FileBadge } from './FileBadge.tsx'
@@ -17,7 +18,6 @@ interface FileTreeProps {
   readonly onChoose: (fileName: string) => void
 }
 
-const rowHeight = 28
 /** A tree with up to this many rows is rendered as a whole; of a longer tree, only the visible rows are rendered. */
 const wholeUpTo = 60
 
@@ -26,6 +26,7 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
   const rows = useMemo(() => treeRows(files, filter, folded), [files, filter, folded])
   const box = useRef<HTMLDivElement>(null)
+  const rowHeight = useMedia('(width >= 768px)') ? 28 : 44
   const currentIndex = rows.findIndex((row) => nameOf(row) === current)
   const list = useVirtualizer({
     count: rows.length,
@@ -37,6 +38,8 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
     rows.length <= wholeUpTo
       ? rows.map((_, index) => ({ index, start: index * rowHeight }))
       : list.getVirtualItems()
+  // A rotated phone changes the heights of rows, so they are measured again.
+  useLayoutEffect(() => list.measure(), [list, rowHeight])
   // When another file is read in the list, the tree scrolls to that file.
   useLayoutEffect(() => {
     if (currentIndex !== -1 && rows.length > 0) list.scrollToIndex(currentIndex, { align: 'auto' })
@@ -192,7 +195,7 @@ function Row(props: RowProps) {
       onKeyDown={props.onKeyDown}
       style={{ transform: `translateY(${props.start}px)` }}
       className={classes(
-        'focus-inset absolute top-0 left-0 flex h-7 w-full cursor-pointer items-center gap-1.75 rounded-control pr-2',
+        'focus-inset absolute top-0 left-0 flex h-11 w-full cursor-pointer items-center gap-1.75 rounded-control pr-2 md:h-7',
         isFolder ? 'pl-1.5 text-muted' : 'pl-4',
         isCurrent ? 'bg-raised' : 'hover:bg-raised',
       )}
