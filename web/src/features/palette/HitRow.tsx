@@ -52,7 +52,7 @@ export function HitRow({ id, hit, active, onPoint, onOpen }: HitRowProps) {
       <span className="inline-grid size-4 flex-none place-items-center text-muted [&_svg]:size-4!">
         <Icon hit={hit} />
       </span>
-      <span className="min-w-0 flex-1 truncate">
+      <span dir="auto" className="min-w-0 flex-1 truncate">
         <Marked text={hit.label} marks={hit.marks} />
       </span>
       <End hit={hit} active={active} />

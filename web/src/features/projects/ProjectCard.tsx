@@ -90,7 +90,9 @@ function RunningTitles({ stats: { runningTasks, runningTitles } }: { readonly st
       {titles.map((title, index) => (
         // Two tasks may have the same title, so the index is part of the key.
         <li key={`${index}-${title}`} className="flex gap-2">
-          <span className="truncate">{title}</span>
+          <span dir="auto" className="truncate">
+            {title}
+          </span>
           {more > 0 && index === titles.length - 1 && (
             <span className="ml-auto flex-none text-muted">{texts.card.more(more)}</span>
           )}

@@ -70,7 +70,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
         <AgentMark agent={task.agent} />
       </span>
       <div className="contents min-w-0 flex-1 md:block">
-        <h1 className="truncate text-title/5 font-semibold md:text-title" title={task.title}>
+        <h1 dir="auto" className="truncate text-title/5 font-semibold md:text-title" title={task.title}>
           {task.title}
         </h1>
         <Meta task={task} />
@@ -304,6 +304,7 @@ function Meta({ task }: { readonly task: Task }) {
           {forkTexts.from}
           <Link
             to={`/tasks/${task.forkedFrom.taskId}`}
+            dir="auto"
             className="inline-block max-w-60 min-w-6 truncate text-accent hover:underline"
           >
             {task.forkedFrom.title}

@@ -3,7 +3,7 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
-import { taskOf } from '../../../../tests/client/samples.ts'
+import { messageOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
@@ -102,6 +102,20 @@ describe('the page of a task', () => {
     expect(await chat.findByRole('combobox', { name: 'Agent for the next message: Claude' })).toBeTruthy()
     expect(chat.queryByRole('group', { name: 'Agent for the next message' })).toBeNull()
   })
+})
+
+test('text begins at the side of its own language: the title, a message, and what is being written', async () => {
+  const words = '\u05E9\u05DC\u05D5\u05DD'
+  const messages = [messageOf(1, { message: words })]
+  open({}, { [`GET ${at}/chat`]: { messages, version: 1 } })
+  expect((await screen.findByText(words)).className).toContain('[unicode-bidi:plaintext]')
+  expect(screen.getByRole('heading', { level: 1 }).dir).toBe('auto')
+  // The box, and the copy of its text that determines its height.
+  const layers = [...(screen.getByRole('textbox', { name: 'Message' }).parentElement?.children ?? [])]
+  expect(layers.map(({ className }) => className)).toEqual([
+    expect.stringContaining('[unicode-bidi:plaintext]'),
+    expect.stringContaining('[unicode-bidi:plaintext]'),
+  ])
 })
 
 describe('its header', () => {

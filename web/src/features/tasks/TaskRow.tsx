@@ -38,6 +38,7 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
         </div>
       )}
       <p
+        dir="auto"
         title={task.issue && texts.fromIssue(task.issue.number)}
         className="order-1 col-span-3 line-clamp-2 font-medium text-pretty wrap-anywhere md:order-none md:col-span-1"
       >

@@ -20,7 +20,7 @@ interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'ref' | 'rows' 
   readonly ref?: Ref<HTMLTextAreaElement>
 }
 
-const cell = 'col-start-1 row-start-1 whitespace-pre-wrap wrap-break-word'
+const cell = 'col-start-1 row-start-1 whitespace-pre-wrap wrap-break-word [unicode-bidi:plaintext]'
 
 export function TextArea({
   label,

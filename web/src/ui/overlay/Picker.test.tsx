@@ -97,3 +97,26 @@ test('on a touch screen the options have the focus and the keys, so that no keyb
   fireEvent.keyDown(list, { key: 'Enter' })
   expect(onChoose).toHaveBeenCalledExactlyOnceWith('codex')
 })
+
+test.each([
+  ['flightdeck/add-a-date-to-each-line', 'flightdeck/add-a-date-to'],
+  // The end would be read before the beginning.
+  ['flightdeck/\u05D4\u05D5\u05E1\u05E3-\u05EA\u05D0\u05E8\u05D9\u05DA-\u05DC\u05DB\u05DC', ''],
+])('the chosen name is cut in the middle unless it has right-to-left letters: %s', (name, before) => {
+  openPart(
+    <Picker
+      label="Branch"
+      placeholder="None"
+      icon={null}
+      options={[{ value: name, label: name }]}
+      chosen={name}
+      onChoose={() => undefined}
+      filterLabel="Search branches"
+      emptyText="No branches found"
+    />,
+  )
+  const shown = screen.getByTitle(name)
+  expect(shown.dir).toBe('auto')
+  expect(shown.firstElementChild?.textContent).toBe(before)
+  expect(shown.textContent).toBe(name)
+})

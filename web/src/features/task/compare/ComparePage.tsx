@@ -87,7 +87,7 @@ function Comparison({ taskId, compared }: ComparisonProps) {
       </Link>
       <div className="mt-2 flex flex-wrap items-start gap-3">
         <div className="min-w-0 flex-1 basis-60">
-          <h1 className="line-clamp-2 text-page font-semibold wrap-anywhere">
+          <h1 dir="auto" className="line-clamp-2 text-page font-semibold wrap-anywhere">
             {original?.task.title ?? texts.title}
           </h1>
           <p className="mt-1 max-w-[62ch] text-muted">{texts.lead}</p>

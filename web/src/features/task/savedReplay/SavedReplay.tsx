@@ -104,7 +104,7 @@ function Header({ savedAt, leftOut: { moments, images } }: Omit<SavedReplayProps
     <header className="flex flex-none items-center gap-3 border-b border-line bg-panel px-4 py-2">
       {task !== null && <AgentMark agent={task.agent} />}
       <div className="min-w-0 flex-1">
-        <h1 className="truncate text-title font-semibold" title={title}>
+        <h1 dir="auto" className="truncate text-title font-semibold" title={title}>
           {title}
         </h1>
         <p className="text-meta text-muted">

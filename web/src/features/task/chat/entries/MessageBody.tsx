@@ -104,7 +104,7 @@ export function MarkdownText({ text, growing = false }: MarkdownProps) {
 }
 
 function PlainText({ text }: MarkdownProps) {
-  return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+  return <p className="wrap-anywhere whitespace-pre-wrap [unicode-bidi:plaintext]">{text}</p>
 }
 
 function beginningOfCommand(text: string, length: number): string {

@@ -97,7 +97,7 @@ export function isTooMuch(text: string): boolean {
 }
 
 function AsWritten({ text }: { readonly text: string }) {
-  return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
+  return <p className="wrap-anywhere whitespace-pre-wrap [unicode-bidi:plaintext]">{text}</p>
 }
 
 interface ElseAsWrittenProps {
