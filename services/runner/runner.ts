@@ -22,6 +22,7 @@ import { setUpNewWorkspace } from './environment/setUpNewWorkspace.ts'
 import { runExecution } from './execution/execution.ts'
 import { settingsOf } from './execution/taskSecrets.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
+import { patientBlobs } from './execution/recording/patientBlobs.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import { terminalWriters } from './execution/recording/terminalWriters.ts'
 import { openSnapshots } from './execution/recording/snapshots.ts'
@@ -82,9 +83,10 @@ const lastCountMs = 1_000
 
 export async function startRunner(
   config: Config,
-  engines: RunnerEngines,
+  given: RunnerEngines,
   prepared: PreparedRunner,
 ): Promise<RunningRunner> {
+  const engines = { ...given, blobs: patientBlobs(given.blobs) }
   const base = await openBase(config, engines, prepared)
   const { deps, opened, agents } = base
   const presence = startRunnerPresence({
@@ -114,7 +116,8 @@ export async function startRunner(
   })
   const stopWorking = takeJobs(config, engines, work)
   const stopAnswering = handleRpcRequests(
-    { ...deps, shells: base.shells },
+    // Callers wait for seconds only.
+    { ...deps, blobs: given.blobs, shells: base.shells },
     {
       rpc: engines.rpc,
       isAlone: isAlone(config),

@@ -6,6 +6,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { sealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { executionId, taskId } from '../../../../tests/domain/ids.ts'
 import * as past from '../../../../tests/domain/taskHistories.ts'
 import { makeScene, testGit, testPath, writeIn, type Scene } from '../../../../tests/runner/workspaceScene.ts'
@@ -20,12 +21,23 @@ let engines: TestEngines
 let scene: Scene
 let workspace: Workspace
 let snapshots: Snapshots
+/** How often reading a blob fails from now on. */
+let outages = 0
 beforeEach(async () => {
   engines = await openTestEngines()
   scene = await makeScene({ 'README.md': '# Sample\n' })
   workspace = await scene.prepare({ taskId: id })
+  const blobs = sealedBlobs(engines)
+  outages = 0
   snapshots = openSnapshots({
-    blobs: sealedBlobs(engines),
+    blobs: {
+      ...blobs,
+      async get(scope, ref) {
+        outages -= 1
+        if (outages >= 0) throw new EngineUnavailable('the blobs')
+        return blobs.get(scope, ref)
+      },
+    },
     git: testGit,
     treeGitFor: () => testGit,
     path: testPath,
@@ -78,4 +90,11 @@ test('only a session that can be resumed is restored', async () => {
   expect(await readdir(join(workspace.homeDir, sessions))).toContain('later.jsonl')
   expect(await snapshots.restoreSession(task, workspace)).toBe(true)
   expect(await readdir(join(workspace.homeDir, sessions))).toEqual(['session.jsonl'])
+})
+
+test('a session is saved also when the previous one cannot be read for a moment', async () => {
+  const first = await savedNow()
+  outages = 1
+  expect(await savedNow()).toEqual(first)
+  expect(outages).toBeLessThan(0)
 })

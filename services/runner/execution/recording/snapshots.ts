@@ -7,6 +7,7 @@ import { countingAt, type Snapshot } from '#domain/task/restorePoints.ts'
 import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { mostListedPaths } from '#domain/task/undo.ts'
+import { retryWhileUnavailable } from '#platform/eventlog/eventLog.ts'
 import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Logger } from '#platform/log.ts'
 import { agents } from '../../agents/registry.ts'
@@ -20,6 +21,7 @@ import {
   type RestoreInPlaceResult,
 } from '../../workspace/saved/restoreInPlace.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { recordingPatienceMs } from './terminalWriter.ts'
 
 const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 
@@ -179,7 +181,9 @@ async function savedSession(
   if (packed.files === 0 || packed.isCut) return null
   const scope = scopeOf(workspace.taskId)
   const before = saved?.session?.agent === agent ? saved.session : null
-  const kept = before && (await unlessDamaged(blobs.get(scope, before.blob)))
+  const patience = { patienceMs: recordingPatienceMs }
+  const kept =
+    before && (await unlessDamaged(retryWhileUnavailable(() => blobs.get(scope, before.blob), patience)))
   if (before && kept && packed.archive.equals(kept)) return { agent, blob: before.blob }
   return { agent, blob: await blobs.put(scope, packed.archive) }
 }
