@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
+import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
@@ -24,6 +24,7 @@ afterEach(() => engines.close())
 function workWhile(
   whereabouts: ReturnType<RunnerPresence['whereabouts']>,
   runs = openRuns(),
+  deps = engines,
 ): Work<TestEngines> {
   const presence: RunnerPresence = {
     running: new Set(),
@@ -33,7 +34,7 @@ function workWhile(
     stop: () => undefined,
   }
   return openWorker({
-    deps: engines,
+    deps,
     runs,
     runnerId: 'me',
     isAlone: false,
@@ -83,6 +84,13 @@ test('a job that is still being looked at when all runs are stopped is stopped t
   runs.stopAll('stopping')
   await working
   expect(seen).toEqual(['stopping', 'acknowledged'])
+})
+
+test('a job waits while the read models are being built, and its run does not begin', async () => {
+  const documents = { ...engines.documents, get: () => Promise.reject(new NotFolded('projects')) }
+  const work = workWhile('nowhere', openRuns(), { ...engines, documents })
+  await expect(work(delivered(1), async () => void seen.push('run'))).rejects.toThrow(NotFolded)
+  expect(seen).toEqual([])
 })
 
 describe('a job that fails', () => {

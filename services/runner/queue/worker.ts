@@ -4,6 +4,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { undelivered } from '#domain/task/questionState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
+import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { atMost } from '#platform/atMost.ts'
 import {
@@ -130,6 +131,8 @@ async function decide<Deps extends QueueDeps>(
   if (state.kind !== 'task') return { kind: 'begin' }
   // If a lost runner had begun the execution, it only has to be ended, which any runner can do.
   if (isBegun(state, executionId)) return mayRun() ? { kind: 'later', afterMs: retryMs } : { kind: 'begin' }
+  // Throws while the read models are unavailable or are being built, so that the run waits instead of failing.
+  await deps.documents.get(projectsView, state.projectId)
   switch (affinityOf(state, { runnerId, isAlone }, presence)) {
     case 'here':
       return { kind: 'begin' }
