@@ -6,6 +6,7 @@ import type { RunLimits } from '#platform/config/config.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { Documents } from '#platform/reads/documents.ts'
+import type { Projected } from '#platform/reads/projectionWait.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
@@ -51,6 +52,7 @@ import type { Workspaces } from './workspace/workspaces.ts'
 export interface RunnerEngines {
   readonly commands: Commands
   readonly documents: Documents
+  readonly projected: Pick<Projected, 'waitFor'>
   readonly log: EventLog
   readonly bus: Bus
   readonly words: LiveWords
@@ -76,7 +78,7 @@ export interface RunnerEngines {
 /** The dependencies for reading about a run and recording its results. */
 export interface RecordingDeps extends Pick<
   RunnerEngines,
-  'commands' | 'documents' | 'log' | 'bus' | 'words' | 'blobs' | 'clock' | 'logger'
+  'commands' | 'documents' | 'projected' | 'log' | 'bus' | 'words' | 'blobs' | 'clock' | 'logger'
 > {
   readonly runnerId: string
   readonly allowances: RecordingAllowances

@@ -5,6 +5,7 @@ import type { Fence } from '#domain/task/commands.ts'
 import type { Execution } from '#domain/task/phase.ts'
 import { countingAt } from '#domain/task/restorePoints.ts'
 import type { LiveTask } from '#domain/task/state.ts'
+import { task as decider } from '#domain/task/task.ts'
 import { joinTranscripts, transcriptOf } from '#domain/task/transcript.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
@@ -54,16 +55,30 @@ export async function runInputOf(
   return { document, message: { ...message, message: message.message }, user, images, own }
 }
 
+/** How long to wait for the projection before text from the read models is used permanently. */
+const projectionTimeoutMs = 10_000
+
+/** Whether the read models include everything that has happened to the task. Waits for it for at most 10 seconds. */
+export async function isProjected(
+  { commands, projected }: Pick<RecordingDeps, 'commands' | 'projected'>,
+  taskId: string,
+): Promise<boolean> {
+  const { position } = await commands.load(decider, taskStream(taskId))
+  return position === null || projected.waitFor(position, projectionTimeoutMs)
+}
+
 /**
  * The conversation before this message as text: the transcript of the turn that the task was created from, then the last hundred messages before this
  * one, without those of undone turns.
  */
 export async function conversationBefore(
-  { documents }: RecordingDeps,
-  { origin, restorePoints: { points, at } }: LiveTask,
+  deps: Pick<RecordingDeps, 'commands' | 'documents' | 'projected'>,
+  { delivered, origin, restorePoints: { points, at } }: LiveTask,
   { task, order }: MessageDocument,
 ): Promise<string> {
-  const found = await documents.find(chatView, {
+  // Before its first message, a task has no conversation to wait for. A conversation without its end is better than a turn that fails.
+  if (delivered.size > 1) await isProjected(deps, task).catch(() => false)
+  const found = await deps.documents.find(chatView, {
     where: { task },
     sort: { field: 'order', direction: 'descending' },
     limit: 100,

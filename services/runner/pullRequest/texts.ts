@@ -5,22 +5,35 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { proposalFor } from '#platform/reads/pullRequestProposal.ts'
+import { isProjected } from '../execution/runInput.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 
-type Deps = Pick<PublishingDeps, 'documents'>
+type Deps = Pick<PublishingDeps, 'commands' | 'documents' | 'projected'>
 
 /** At most this many messages of a turn are read to find its request and its answer. */
 const messagesOfTurn = 200
 
-/** Title and body of a pull request: those that a person wrote or, for an automatic request, the proposed ones. */
-export const wordsOf = (
+/**
+ * Title and body of a pull request: those that a person wrote or, for an automatic request, the proposed ones. Throws `EngineUnavailable` while the
+ * chat is not projected.
+ */
+export async function wordsOf(
   deps: Deps,
   { task, requested }: Pick<Publication, 'task' | 'requested'>,
-): Promise<{ readonly title: string; readonly body: string }> =>
-  requested.automatic ? proposalFor(deps, task) : Promise.resolve(requested)
+): Promise<{ readonly title: string; readonly body: string }> {
+  if (!requested.automatic) return requested
+  await requireProjected(deps, task.id)
+  return proposalFor(deps, task)
+}
 
-/** The message of the published commit. */
+/** Throws unless the chat is projected: the text of a commit or a pull request stays as it is written once. */
+async function requireProjected(deps: Deps, taskId: string): Promise<void> {
+  if (!(await isProjected(deps, taskId))) throw new EngineUnavailable('The projection')
+}
+
+/** The message of the published commit. Throws `EngineUnavailable` while the chat is not projected. */
 export async function messageOf(deps: Deps, publication: Publication): Promise<string> {
   const { state, task } = publication
   if ((state.pullRequest?.headCommit ?? null) !== null) return messageOfFollowUp(deps, state, task)
@@ -29,10 +42,12 @@ export async function messageOf(deps: Deps, publication: Publication): Promise<s
 
 /** The commit message of an update: the report of the agent about the latest turn, the request of the turn, and the feedback that was worked on. */
 async function messageOfFollowUp(
-  { documents }: Deps,
+  deps: Deps,
   state: LiveTask,
   { id, execution, prNumber }: TaskDocument,
 ): Promise<string> {
+  await requireProjected(deps, id)
+  const { documents } = deps
   const done = doneFeedback(state).map((feedbackId) => feedbackDocumentId(id, feedbackId))
   const [messages, feedback] = await Promise.all([
     documents.find(chatView, {
