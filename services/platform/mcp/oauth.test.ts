@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, expect, test } from 'vitest'
 import { mcpScope } from '#platform/credentials/projectSecrets.ts'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { listening } from '../../../tests/listening.ts'
 import { createGate } from '../../../tests/standins/messagesApi.ts'
 import { mcpOAuth } from './oauth.ts'
@@ -119,6 +120,32 @@ test('a server that does not answer is given up in time', async () => {
   await expect(discover(`${origin}/mcp`, client)).rejects.toThrow(/did not answer in time/)
 })
 
+/** A vault with a sign-in of Ada at the server `tiny`, whose access token has expired. */
+async function vaultOfExpired(origin: string) {
+  const vault = emptyVault()
+  const provider = {
+    resource: `${origin}/mcp`,
+    server: {
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      revocation_endpoint: `${origin}/revoke`,
+    },
+    client: { client_id: 'entered', token_endpoint_auth_method: 'none' },
+  }
+  const tokens = { access: 'access-that-expired', refresh: 'refresh-of-the-sign-in', expiresAt: 0 }
+  const signIn = { url: `${origin}/mcp`, provider, since: '2026-11-20T10:00:00Z', tokens }
+  await vault.putSecret(mcpScope('ada'), 'sign-in:tiny', JSON.stringify(signIn))
+  return vault
+}
+
+const freeLeases = {
+  hold: (_name: string, start: () => Promise<unknown>) => {
+    void start()
+    return { stop: async () => undefined }
+  },
+}
+
 test('tokens that a renewal brings after the sign-in was ended are revoked, and not kept', async () => {
   const renewal = createGate()
   const revoked: unknown[] = []
@@ -134,27 +161,8 @@ test('tokens that a renewal brings after the sign-in was ended are revoked, and 
       .writeHead(200, { 'content-type': 'application/json' })
       .end(JSON.stringify({ ...token, refresh_token: 'refresh-of-the-renewal' }))
   })
-  const vault = emptyVault()
-  const provider = {
-    resource: `${origin}/mcp`,
-    server: {
-      issuer: origin,
-      authorization_endpoint: `${origin}/authorize`,
-      token_endpoint: `${origin}/token`,
-      revocation_endpoint: `${origin}/revoke`,
-    },
-    client: { client_id: 'entered', token_endpoint_auth_method: 'none' },
-  }
-  const tokens = { access: 'access-that-expired', refresh: 'refresh-of-the-sign-in', expiresAt: 0 }
-  const signIn = { url: `${origin}/mcp`, provider, since: '2026-11-20T10:00:00Z', tokens }
-  await vault.putSecret(mcpScope('ada'), 'sign-in:tiny', JSON.stringify(signIn))
-  const leases = {
-    hold: (_name: string, start: () => Promise<unknown>) => {
-      void start()
-      return { stop: async () => undefined }
-    },
-  }
-  const signIns = mcpSignIns({ vault, leases, clock }, network)
+  const vault = await vaultOfExpired(origin)
+  const signIns = mcpSignIns({ vault, leases: freeLeases, clock }, network)
   const renewed = signIns.token({ id: 'ada', serverId: 'tiny', name: 'tiny', url: `${origin}/mcp` })
   await renewal.reached
   await signIns.end('ada', 'tiny')
@@ -162,4 +170,25 @@ test('tokens that a renewal brings after the sign-in was ended are revoked, and 
   await expect(renewed).rejects.toThrow('Sign in to tiny again.')
   expect(revoked).toEqual(['refresh-of-the-sign-in', 'refresh-of-the-renewal'])
   expect(await vault.getSecret(mcpScope('ada'), 'sign-in:tiny')).toBeUndefined()
+})
+
+test('a renewed token that the vault does not store at once is used and stored later, for the old one works no more', async () => {
+  const used: unknown[] = []
+  const origin = await listening(async (request, response) => {
+    used.push(new URLSearchParams(await text(request)).get('refresh_token'))
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ ...token, refresh_token: 'refresh-of-the-renewal' }))
+  })
+  const vault = await vaultOfExpired(origin)
+  let isAway = true
+  const putSecret: typeof vault.putSecret = (...secret) =>
+    isAway ? Promise.reject(new EngineUnavailable('the vault')) : vault.putSecret(...secret)
+  const signIns = mcpSignIns({ vault: { ...vault, putSecret }, leases: freeLeases, clock }, network)
+  const renewed = () => signIns.token({ id: 'ada', serverId: 'tiny', name: 'tiny', url: `${origin}/mcp` })
+  await expect(renewed()).rejects.toThrow(EngineUnavailable)
+  isAway = false
+  expect(await renewed()).toBe(token.access_token)
+  expect(used).toEqual(['refresh-of-the-sign-in'])
+  expect(await vault.getSecret(mcpScope('ada'), 'sign-in:tiny')).toContain('refresh-of-the-renewal')
 })

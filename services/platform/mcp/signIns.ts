@@ -1,5 +1,6 @@
 /** Sign-ins at remote MCP servers. Their tokens are stored only in the vault, and only one process at a time renews the tokens of a sign-in. */
 import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import * as oauth from 'oauth4webapi'
 import type { McpSignIn } from '#domain/api/mcpServers.schema.ts'
@@ -85,6 +86,8 @@ const beginning = 'mcp-sign-in'
 const nameOf = (serverId: string) => `sign-in:${serverId}`
 const beginningMs = 600_000
 const marginMs = 60_000
+/** The most sign-ins whose renewed tokens are remembered while the vault does not store them. */
+const maxUnstored = 1_000
 
 interface Services {
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret' | 'removeSecret'>
@@ -108,14 +111,18 @@ function renewing(
 ): McpSignIns['token'] {
   const kept = keptIn(vault)
   const running = new Map<string, Promise<string>>()
+  /** Renewed tokens that are not stored yet, by the sign-in and the stored refresh token that was used for them: it may never work again. */
+  const unstored = new LRUCache<string, Tokens>({ max: maxUnstored })
+
+  const holds = ({ access, expiresAt }: Tokens, refused?: string): boolean =>
+    access !== refused && (expiresAt === null || expiresAt - marginMs > clock.now().getTime())
 
   /** The stored sign-in. `token` is set if the access token is valid for another minute and is not `refused`. Throws when a person has to sign in. */
   async function storedSignIn({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
     const signIn = await kept.read(id, serverId)
     if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
     const { tokens } = signIn
-    const holds = tokens.expiresAt === null || tokens.expiresAt - marginMs > clock.now().getTime()
-    return { signIn, tokens, token: holds && tokens.access !== refused ? tokens.access : undefined }
+    return { signIn, tokens, token: holds(tokens, refused) ? tokens.access : undefined }
   }
 
   async function renew(place: Omit<Place, 'of'>, refused?: string): Promise<string> {
@@ -137,8 +144,14 @@ function renewing(
     }
     try {
       if (tokens.refresh === null) throw new SignInEnded(signInAgain(name))
-      const fresh = await refresh(signIn.provider, tokens.refresh)
+      const used = `${id} ${serverId} ${tokens.refresh}`
+      const last = unstored.get(used) ?? tokens
+      const fresh = holds(last, refused)
+        ? last
+        : await refresh(signIn.provider, last.refresh ?? tokens.refresh)
+      unstored.set(used, fresh)
       await replace(fresh)
+      unstored.delete(used)
       return fresh.access
     } catch (fault) {
       if (!(fault instanceof SignInEnded)) throw fault
