@@ -90,17 +90,18 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
       if (value !== undefined && !(await services.mcpHeaders.set(id, one.id, value)))
         throw new Fault('not_found')
     }
+    // Credentials end before their server is gone, because a repeated request no longer finds it. All servers are handled at once, because each may
+    // have to wait for its authorization server.
+    await Promise.all(
+      before.map(async (old) => {
+        const now = servers.find((server) => server.id === old.id)
+        if (hasHeader(old) && !hasHeader(now)) await services.mcpHeaders.remove(id, old.id)
+        const url = signInUrl(old)
+        if (url !== undefined && url !== signInUrl(now)) await services.mcpSignIns.end(id, old.id)
+      }),
+    )
   }
   const executed = await choice.execute(servers)
-  // All servers are handled at once, because each may have to wait for its authorization server.
-  await Promise.all(
-    (isNew ? before : []).map(async (old) => {
-      const now = servers.find((server) => server.id === old.id)
-      if (hasHeader(old) && !hasHeader(now)) await services.mcpHeaders.remove(id, old.id)
-      const url = signInUrl(old)
-      if (url !== undefined && url !== signInUrl(now)) await services.mcpSignIns.end(id, old.id)
-    }),
-  )
   const placed = await written(executed.position, services)
   const document = await services.documents.asOf(mcpServersView, choice.stream, id, executed.head)
   return { servers: [...(document?.servers ?? [])], ...placed }
