@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MongoServerError, type Db } from 'mongodb'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { EngineUnavailable, NewerData, UnusableMasterKey } from '#platform/ports/faults.ts'
 import { openSqlite } from '#platform/engines/sqlite.ts'
 import { loadMasterKey } from '#platform/vault/masterKey.ts'
+import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { vaultContract } from './vault.contract.ts'
 
@@ -153,4 +155,32 @@ describe('the master key', () => {
       'Make the folder writable, or set MASTER_KEY.',
     )
   })
+})
+
+test('a key of another process that only a minority of the MongoDB servers has yet is not used', async () => {
+  const asked: unknown[] = []
+  let check: unknown = null
+  const collections: Readonly<Record<string, object>> = {
+    vault_check: { findOne: async () => check, insertOne: async (made: unknown) => void (check = made) },
+    vault_secrets: { createIndex: async () => '' },
+    vault_keys: {
+      async findOne(_filter: unknown, options: unknown) {
+        asked.push(options)
+        return null
+      },
+      insertOne: () => Promise.reject(new MongoServerError({ message: 'It is there.', code: 11_000 })),
+    },
+  }
+  const db = { collection: (name: string) => collections[name] } as unknown as Db
+  const vault = await openMongoVault({
+    mongo: {
+      name: 'MongoDB',
+      ask: (work) => work(db),
+      ready: async () => undefined,
+      close: async () => undefined,
+    },
+    masterKey: randomBytes(32),
+  })
+  await expect(vault.seal('task:1', 'c', Buffer.from('words'))).rejects.toThrow(EngineUnavailable)
+  expect(asked).toEqual([{ readConcern: { level: 'majority' } }, { readConcern: { level: 'majority' } }])
 })

@@ -5,7 +5,7 @@ import type { Collection, Db } from 'mongodb'
 import { z } from 'zod'
 import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted, isDuplicate, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
-import { CannotOpen, KeyDestroyed, TooLarge, WrongMasterKey } from '../ports/faults.ts'
+import { CannotOpen, EngineUnavailable, KeyDestroyed, TooLarge, WrongMasterKey } from '../ports/faults.ts'
 import type { Vault, VaultEntry } from '../ports/vault.ts'
 import {
   checkPlace,
@@ -119,7 +119,10 @@ async function keyOf(vault: MongoVault, scope: string): Promise<Found> {
 }
 
 async function lookUp(vault: MongoVault, scope: string): Promise<Found> {
-  const found = await vault.mongo.ask((db) => keysIn(db).findOne({ _id: scope }))
+  // A key that a majority does not have yet may be lost with the primary, and with it everything that is sealed under it.
+  const found = await vault.mongo.ask((db) =>
+    keysIn(db).findOne({ _id: scope }, { readConcern: { level: 'majority' } }),
+  )
   // The key may have been destroyed in this process during the look-up.
   if (found?.wrapped === null || vault.cache.get(scope) === 'destroyed') return 'destroyed'
   if (found === null) return 'none'
@@ -142,7 +145,8 @@ async function seal(vault: MongoVault, place: Place, plain: Uint8Array): Promise
   const found = await keyOf(vault, place.scope)
   const key = found === 'none' ? await newKey(vault, place.scope) : found
   if (key === 'destroyed') throw new KeyDestroyed(`The key of ${place.scope} was destroyed.`)
-  if (key === 'none') throw new Error(`The key of ${place.scope} was made and is not there.`)
+  // Another process has made the key, and a majority does not have it yet.
+  if (key === 'none') throw new EngineUnavailable(vault.mongo.name)
   return sealBytes(key, place, plain)
 }
 

@@ -19,7 +19,7 @@ type Command = (sent: Fields, stored: Stored) => Fields
 const largestDocument = 16 * 1024 * 1024
 const usualBatch = 101
 /** Every command may have them. They change nothing here. */
-const general = new Set(['$db', '$readPreference', 'lsid', 'maxTimeMS', 'writeConcern'])
+const general = new Set(['$db', '$readPreference', 'lsid', 'maxTimeMS', 'readConcern', 'writeConcern'])
 
 const name = z.string()
 
