@@ -12,6 +12,7 @@ import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type {
   ExecutionKind,
   MessageImage,
+  MessagePosted,
   ProgressEvent,
   PullRequestObserved,
   TerminalHead,
@@ -232,6 +233,8 @@ export type TaskCommand =
       readonly nextExecutionId: string
       /** Whether the project opens a draft pull request after a turn that changed something. */
       readonly opensDraft?: boolean
+      /** A chat message that is posted with the end; `null` for none. */
+      readonly message?: EventOf<typeof MessagePosted> | null
     }
   /** Records the task's changes at the time of a publication, whether or not they are then published. */
   | {

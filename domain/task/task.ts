@@ -320,6 +320,7 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   const execution = fenced(state, command.fence)
   if (!execution) return refuse('evicted')
   const ending = [
+    ...(command.message ? [command.message] : []),
     ...interrupted(state, execution.executionId),
     // After a failed turn, the questions stay open, because an answer can start the next turn.
     ...(execution.kind === 'turn' && command.outcome.kind !== 'failed' ? withdrawQuestions(state) : []),

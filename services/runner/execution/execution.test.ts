@@ -47,3 +47,24 @@ test('a run that has not begun when the server stops is left as it is', async ()
   stop.stop('stopping')
   await expect(run(stop)).rejects.toThrow(Evicted)
 })
+
+test('the end of a lost turn is recorded at once with its message in the chat', async () => {
+  const [id, stream] = [executionId(1), taskStream(taskId(1))]
+  const start = { type: 'StartExecution', executionId: id, afterAttempt: 0, runnerId: 'lost' } as const
+  await engines.commands.execute(task, stream, start, cause())
+  const deps = {
+    ...engines,
+    runnerId: 'me',
+    prewarm: { agents: { thaw: () => undefined, freeze: async () => undefined } },
+  } as unknown as ExecutionDeps
+  const control = {
+    stop: stopping(),
+    steering: deliveryQueue(),
+    answers: deliveryQueue(),
+    waits: () => undefined,
+  }
+  await runExecution(deps, { taskId: taskId(1), executionId: id }, control)
+  const [end, message] = await engines.log.readBackwards(stream, 'end', 2)
+  expect([message?.type, end?.type]).toEqual(['MessagePosted', 'ExecutionFailed'])
+  expect(message?.meta.commandId).toBe(end?.meta.commandId)
+})

@@ -165,7 +165,7 @@ async function wantsDraft(
   }
 }
 
-/** Ends the execution. The failure of a turn is also reported in the chat, where the person sees it. */
+/** Ends the execution. The failure of a turn is also reported in the chat, where the person sees it, and only once. */
 async function endWith(
   reporter: Reporter,
   { executionId, agent, kind }: Execution,
@@ -173,9 +173,8 @@ async function endWith(
   terminal: { revision: number; hash: string } | null,
   opensDraft = false,
 ): Promise<void> {
-  if (outcome.kind === 'failed' && kind === 'turn') {
-    const data = { messageId: randomUUID(), messageType: 'error', agent, executionId } as const
-    await reporter.report(MessagePosted.of(data, { message: outcome.reason }))
-  }
-  await reporter.end(outcome, terminal, opensDraft)
+  const data = { messageId: randomUUID(), messageType: 'error', agent, executionId } as const
+  const message =
+    outcome.kind === 'failed' && kind === 'turn' ? MessagePosted.of(data, { message: outcome.reason }) : null
+  await reporter.end(outcome, terminal, { opensDraft, message })
 }

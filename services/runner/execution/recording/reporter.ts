@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
-import type { ExecutionOutcome, Fence } from '#domain/task/commands.ts'
+import type { CommandOf, ExecutionOutcome, Fence } from '#domain/task/commands.ts'
 import type { ProgressEvent, TerminalHead } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -20,8 +20,12 @@ export interface Reporter {
   report(...progress: readonly ProgressEvent[]): Promise<void>
   /** Records, after earlier reports, that a steering message was delivered. */
   delivered(messageId: string): Promise<void>
-  /** Ends the execution after all reports. `opensDraft` says whether the project wants a draft pull request for the changes. */
-  end(outcome: ExecutionOutcome, terminal: TerminalHead | null, opensDraft?: boolean): Promise<void>
+  /** Ends the execution after all reports. */
+  end(
+    outcome: ExecutionOutcome,
+    terminal: TerminalHead | null,
+    more?: Pick<CommandOf<'EndExecution'>, 'opensDraft' | 'message'>,
+  ): Promise<void>
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
@@ -67,10 +71,10 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
       await last.catch(() => undefined)
       await execute({ type: 'DeliverSteering', fence, messageId })
     },
-    async end(outcome, terminal, opensDraft = false) {
+    async end(outcome, terminal, more = {}) {
       await last.catch(() => undefined)
       const nextExecutionId = randomUUID()
-      await execute({ type: 'EndExecution', fence, outcome, terminal, nextExecutionId, opensDraft })
+      await execute({ type: 'EndExecution', fence, outcome, terminal, nextExecutionId, ...more })
     },
   }
 }
