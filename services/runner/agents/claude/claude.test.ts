@@ -84,6 +84,20 @@ test('a remote MCP server may be silent for as long as the gateway waits for it 
   expect(mcpServers.tiny.timeout).toBeGreaterThan(longestQuestionMs + callWithinMs)
 })
 
+test('a rule that claude would read as several is not passed on, and is asked about again', () => {
+  const rulesIn = (allowedRules: readonly string[]) => {
+    const { argv } = claude.launch({ ...request, mode: 'ask', allowedRules })
+    const at = argv.indexOf('--allowedTools')
+    return at === -1 ? [] : argv.slice(at + 1, argv.indexOf('--permission-prompt-tool'))
+  }
+  const split = ['Bash(python3 -c "print(1)" Bash x)', 'command /workspace rg Edit src', 'Bash,Edit', 'Bash(']
+  expect(rulesIn([...split, 'Bash(npm test *)', 'mcp__tiny-1__add'])).toEqual([
+    'Bash(npm test *)',
+    'mcp__tiny-1__add',
+  ])
+  expect(rulesIn(split)).toEqual([])
+})
+
 test('a real key is not handed to it', () => {
   expect(() => claude.launch({ ...request, access: { kind: 'key', apiKey: 'sk-real' } })).toThrow('broker')
 })

@@ -123,12 +123,14 @@ export const claude = {
 /** The arguments for a mode. In the sandbox claude may do anything without asking, unless the person wants a plan first or wants to be asked. */
 function modeArguments(mode: AgentMode, allowedRules: readonly string[]): readonly string[] {
   if (mode === 'free') return ['--dangerously-skip-permissions']
+  // claude splits each argument after a closing bracket, so the rest of any other rule could allow a whole tool.
+  const rules = allowedRules.filter((rule) => /^[\w-]+(\([^()]*\))?$/.test(rule))
   return [
     '--permission-mode',
     mode === 'plan' ? 'plan' : 'default',
     // Lets claude carry out an approved plan without asking again.
     '--allow-dangerously-skip-permissions',
-    ...(allowedRules.length === 0 ? [] : ['--allowedTools', ...allowedRules]),
+    ...(rules.length === 0 ? [] : ['--allowedTools', ...rules]),
   ]
 }
 
