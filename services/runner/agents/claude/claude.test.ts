@@ -84,6 +84,20 @@ test('a remote MCP server may be silent for as long as the gateway waits for it 
   expect(mcpServers.tiny.timeout).toBeGreaterThan(longestQuestionMs + callWithinMs)
 })
 
+test('a tool of an MCP server is switched off by the name that claude gives it', () => {
+  const toolsOff = ['files.read', 'files/write', 'drop table', 'a,b', 'add-1']
+  const server = { name: 'tiny', kind: 'stdio', command: 'node', args: [], env: {}, toolsOff } as const
+  const { argv } = claude.launch({ ...request, mcpServers: [server] })
+  const off = argv[argv.indexOf('--disallowedTools') + 1]?.split(',') ?? []
+  expect(off.filter((tool) => tool.startsWith('mcp__'))).toEqual([
+    'mcp__tiny__files_read',
+    'mcp__tiny__files_write',
+    'mcp__tiny__drop_table',
+    'mcp__tiny__a_b',
+    'mcp__tiny__add-1',
+  ])
+})
+
 test('a rule that claude would read as several is not passed on, and is asked about again', () => {
   const rulesIn = (allowedRules: readonly string[]) => {
     const { argv } = claude.launch({ ...request, mode: 'ask', allowedRules })

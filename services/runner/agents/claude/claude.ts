@@ -182,7 +182,9 @@ function mcpConfig(servers: readonly McpServerForAgent[]): string {
 }
 
 function mcpToolsOff(servers: readonly McpServerForAgent[]): readonly string[] {
-  return servers.flatMap(({ name, toolsOff }) => toolsOff.map((tool) => `mcp__${name}__${tool}`))
+  // claude knows a tool by its name with `_` in place of other characters.
+  const known = (tool: string) => tool.replaceAll(/[^\w-]/g, '_')
+  return servers.flatMap(({ name, toolsOff }) => toolsOff.map((tool) => `mcp__${name}__${known(tool)}`))
 }
 
 function modelArguments(model: string | null): readonly string[] {
