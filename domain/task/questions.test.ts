@@ -173,6 +173,19 @@ describe('a plan that is approved', () => {
       .then([answered(1, 'agent', said), AgentModeChosen.of({ mode })])
   })
 
+  test.each([
+    ['free', 'approve', []],
+    ['free', 'approve_and_ask', [AgentModeChosen.of({ mode: 'ask' })]],
+    ['ask', 'approve', []],
+    ['ask', 'approve_and_ask', []],
+  ] as const)('that the agent proposed in the mode %s, by %s, leads to %j', async (mode, choice, events) => {
+    const said = saying('', choice)
+    const before = mode === 'free' ? [] : [AgentModeChosen.of({ mode })]
+    await given(task, [...past.running, ...before, asked(1, 'plan')])
+      .when(answer(1, said))
+      .then([answered(1, 'agent', said), ...events])
+  })
+
   test('and sent back goes on with planning', async () => {
     const said = saying('Begin with the tests.', 'send_back')
     await given(task, plan)

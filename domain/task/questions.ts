@@ -48,9 +48,11 @@ function modeAfter(
   kind: QuestionKind | undefined,
   { choices }: Answer,
 ): readonly TaskEvent[] {
-  if (mode !== 'plan' || kind !== 'plan') return []
-  if (choices.includes(planOptions.approve)) return [AgentModeChosen.of({ mode: 'free' })]
-  return choices.includes(planOptions.approveAndAsk) ? [AgentModeChosen.of({ mode: 'ask' })] : []
+  if (kind !== 'plan') return []
+  const { approve, approveAndAsk } = planOptions
+  // An agent may propose a plan unasked, and the mere approval of that plan changes no mode.
+  if (mode === 'plan' && choices.includes(approve)) return [AgentModeChosen.of({ mode: 'free' })]
+  return mode !== 'ask' && choices.includes(approveAndAsk) ? [AgentModeChosen.of({ mode: 'ask' })] : []
 }
 
 export function chooseMode({ questions }: LiveTask, mode: AgentMode | undefined): readonly TaskEvent[] {
