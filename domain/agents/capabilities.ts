@@ -7,3 +7,6 @@ export const canDo = (name: AgentName, what: Capability): boolean => agentNamed(
 export const agentModes = ['plan', 'free', 'ask'] as const
 /** The modes in which the agent can be asked to work. */
 export const modesOf = (name: AgentName) => agentModes.filter((mode) => mode === 'free' || canDo(name, mode))
+/** The mode in which the agent works when a person chose `mode`: one that cannot plan asks instead. `undefined` when it can do neither. */
+export const modeFor = (name: AgentName, mode: (typeof agentModes)[number]) =>
+  ([mode, 'ask'] as const).find((one) => modesOf(name).includes(one))

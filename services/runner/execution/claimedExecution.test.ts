@@ -1,6 +1,7 @@
 /** When the workspace of a run counts as ready, and what is recorded at its end. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { AgentModeChosen } from '#domain/task/questionEvents.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { logger } from '#platform/log.ts'
@@ -9,7 +10,7 @@ import { executionId, projectId, taskId, userId } from '../../../tests/domain/id
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { testGit } from '../../../tests/runner/workspaceScene.ts'
 import { redactionOf } from '../redaction/redaction.ts'
-import { recordedAndReady, runClaimed } from './claimedExecution.ts'
+import { recordedAndReady, runClaimed, type RunChannels } from './claimedExecution.ts'
 import { deliveryQueue, stopping } from './control.ts'
 import { Evicted } from './failure.ts'
 import type { ExecutionDeps } from './runTypes.ts'
@@ -35,11 +36,11 @@ test('a workspace is ready once it is filled and recorded, and a failed setup is
 })
 
 /** The dependencies of a turn in a workspace that is ready. The turn fails before its agent starts, and something is printed meanwhile. */
-const failingTurn = (saved: string[]) => {
+const failingTurn = (saved: string[], startCommit: string | null = 'a'.repeat(40)) => {
   const workspace = {
     taskId: taskId(1),
     dir: '/nowhere/tree',
-    startCommit: 'a'.repeat(40),
+    startCommit,
     baseBranch: 'main',
   }
   const document = { id: taskId(1), owner: userId(1), projectId: projectId(1), workspace: 'ready' }
@@ -81,30 +82,40 @@ const failingTurn = (saved: string[]) => {
   } as unknown as ExecutionDeps
 }
 
+const nothing = async () => undefined
+const channels = (append: RunChannels['terminal']['append']): RunChannels => ({
+  control: { stop: stopping(), steering: deliveryQueue(), answers: deliveryQueue(), waits: () => undefined },
+  reporter: { report: nothing, delivered: nothing, end: nothing },
+  terminal: { append, tell: () => undefined, head: () => null },
+})
+
+test.each(['plan', 'ask'] as const)(
+  'an agent that can ask nobody is not started in the mode %s',
+  async (mode) => {
+    const task = stateAfter(decider, past.running, past.prepared, [AgentModeChosen.of({ mode })])
+    if (task.kind !== 'task' || !('execution' in task.phase)) throw new Error('nothing runs')
+    const execution = { ...task.phase.execution, agent: 'cursor' } as const
+    const fence = { executionId: executionId(1), attempt: 1 }
+    const claimed = { task, execution, fence, head: { revision: 1, hash: '' } }
+    expect(await runClaimed(failingTurn([], null), claimed, channels(nothing))).toEqual({
+      kind: 'failed',
+      code: 'no_agent',
+      reason: 'Cursor cannot ask before it acts. Choose "Work freely" or another agent.',
+      exitCode: null,
+    })
+  },
+)
+
 test('the work of a run is saved also when the rest of its output cannot be recorded', async () => {
   const task = stateAfter(decider, past.running, past.prepared)
   if (task.kind !== 'task' || !('execution' in task.phase)) throw new Error('nothing runs')
   const { execution } = task.phase
   const fence = { executionId: executionId(1), attempt: 1 }
   const saved: string[] = []
-  const nothing = async () => undefined
   const running = runClaimed(
     failingTurn(saved),
     { task, execution, fence, head: { revision: 1, hash: '' } },
-    {
-      control: {
-        stop: stopping(),
-        steering: deliveryQueue(),
-        answers: deliveryQueue(),
-        waits: () => undefined,
-      },
-      reporter: { report: nothing, delivered: nothing, end: nothing },
-      terminal: {
-        append: () => Promise.reject(new Error('It is too large.')),
-        tell: () => undefined,
-        head: () => null,
-      },
-    },
+    channels(() => Promise.reject(new Error('It is too large.'))),
   )
   await expect(running).rejects.toThrow('It is too large.')
   expect(saved).toEqual(['saved'])

@@ -1,9 +1,7 @@
 /** Runs an execution that this runner has claimed: reads its message, prepares its workspace, runs its turn or command, and records its changes. */
-import type { AgentName } from '#domain/agents.ts'
-import { modesOf } from '#domain/agents/capabilities.ts'
+import { labelOf } from '#domain/agents.ts'
+import { modeFor } from '#domain/agents/capabilities.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
-import type { AgentMode } from '#domain/task/questionEvents.ts'
-import type { LiveTask } from '#domain/task/state.ts'
 import { setUpWorkspace, type SetUp } from '../environment/setUpWorkspace.ts'
 import { markTouched } from '../workspace/workspace.ts'
 import { withTranscript } from './turn/agentMessage.ts'
@@ -166,6 +164,11 @@ async function runMessage(
     const sandboxEnv = message.withSecrets ? envs.withSecrets : envs.forCommands
     return runShellCommand(deps, { run, workspace, messageId, command: message.message, sandboxEnv })
   }
+  const mode = modeFor(agent, task.questions.mode)
+  if (mode === undefined) {
+    const sentence = `${labelOf(agent)} cannot ask before it acts. Choose "Work freely" or another agent.`
+    return failed('no_agent', sentence)
+  }
   const late = await lateAnswers(deps, task)
   const words = [late.words, message.message].filter((text) => text !== '').join('\n\n')
   const messageWithConversation = async () =>
@@ -177,7 +180,7 @@ async function runMessage(
     message: session === null ? await messageWithConversation() : words,
     messageWithConversation,
     lateAnswers: late.questionIds,
-    mode: modeOf(agent, task),
+    mode,
     allowedRules: await allowedRules(deps, task),
     ...modelUseFor(document, agent),
     sandboxEnv: envs.forAgent,
@@ -185,9 +188,4 @@ async function runMessage(
     ownerId: document.owner,
     projectId: document.projectId,
   })
-}
-
-/** The mode of the agent. An agent that cannot be told to plan or to ask works freely. */
-function modeOf(agent: AgentName, { questions: { mode } }: LiveTask): AgentMode {
-  return modesOf(agent).includes(mode) ? mode : 'free'
 }

@@ -1,7 +1,7 @@
 /** The choice of how freely an agent works, for agents with several modes. */
 import { ShieldHalf } from 'lucide-react'
 import type { AgentName } from '#domain/agents.ts'
-import { modesOf } from '#domain/agents/capabilities.ts'
+import { modeFor, modesOf } from '#domain/agents/capabilities.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { modeLabels } from '#domain/task/questionOptions.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
@@ -23,7 +23,7 @@ export function ModePicker({ agent, mode, onChoose, note }: ModePickerProps) {
       placeholder={modeLabels[mode]}
       icon={<ShieldHalf className="size-3.5" />}
       options={modes.map((value) => ({ value, label: modeLabels[value], short: texts.short[value] }))}
-      chosen={mode}
+      chosen={modeFor(agent, mode) ?? null}
       onChoose={(value) => {
         const chosen = modes.find((one) => one === value)
         if (chosen !== undefined) onChoose(chosen)

@@ -1,7 +1,7 @@
 /** The form for a new task: description, images, project, branch, agent, model and mode. The draft is kept between visits. */
 import { ImagePlus } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
-import { modesOf } from '#domain/agents/capabilities.ts'
+import { modeFor, modesOf } from '#domain/agents/capabilities.ts'
 import { limits } from '#domain/api/limits.ts'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { Keys } from '../../actions/Keys.tsx'
@@ -56,7 +56,7 @@ export function Composer() {
   const drop = useImageDrop(images.add)
   const { agent, setAgent, model, effort, setModel } = useAgentAndModel()
   const [mode, setMode] = usePersisted(selectedMode)
-  const modes = modesOf(agent)
+  const used = modeFor(agent, mode)
   const { project, options, setProjectId } = useProject(projects.data?.projects)
   const branch = useBranchChoice(project)
   const place = project === undefined ? null : { projectId: project.id, branch: branch.chosen }
@@ -68,7 +68,7 @@ export function Composer() {
         ? null
         : { projectId: project.id, branch: branch.chosen, codexModel: model, agent },
     effort,
-    mode: modes.includes(mode) && mode !== 'free' ? mode : undefined,
+    mode: used === 'free' ? undefined : used,
     images,
     takeDescription() {
       voice.end()
@@ -120,7 +120,7 @@ export function Composer() {
           <Suspense fallback={<span className="w-32" />}>
             <ModelPicker agent={agent} model={model} effort={effort} onChoose={setModel} />
           </Suspense>
-          {modes.length > 1 && (
+          {modesOf(agent).length > 1 && (
             <Suspense fallback={<span className="w-11 md:w-28" />}>
               <ModePicker agent={agent} mode={mode} onChoose={setMode} />
             </Suspense>

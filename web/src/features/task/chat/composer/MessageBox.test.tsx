@@ -54,6 +54,21 @@ function pick(...names: readonly string[]) {
   fireEvent.change(input, { target: { files } })
 }
 
+test('the mode is shown that the next agent will use, or one that it can use is offered', async () => {
+  const free = 'Work freely in the sandbox'
+  const mode = (label: string) => screen.findByRole('combobox', { name: `Mode: ${label}` })
+  await open({ agent: 'opencode', mode: 'plan' })
+  expect(await mode('Ask before each change')).toBeTruthy()
+  cleanup()
+  const server = await open(
+    { agent: 'cursor', mode: 'plan' },
+    { [`PUT ${at}`]: { success: true, task: taskOf(1, { agent: 'cursor' }) } },
+  )
+  fireEvent.click(await mode('Plan first'))
+  fireEvent.click(await screen.findByRole('option', { name: free }))
+  await waitFor(() => expect(server.of(`PUT ${at}`)[0]?.body).toEqual({ mode: 'free' }))
+})
+
 describe('the box of the next message', () => {
   // Holds screens 2.53b, 2.53d.
   test('sends with Enter and adds a line with Shift+Enter; an Enter that ends a character does neither', async () => {

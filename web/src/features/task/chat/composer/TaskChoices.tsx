@@ -18,7 +18,7 @@ export function TaskChoices({ task, running, ...model }: TaskChoicesProps) {
   return (
     <>
       <TaskModel task={task} {...model} />
-      {modesOf(model.agent).length > 1 && (
+      {(modesOf(model.agent).length > 1 || task.mode !== 'free') && (
         <TaskMode taskId={task.id} mode={task.mode} agent={model.agent} running={running} />
       )}
     </>
