@@ -105,8 +105,8 @@ export function setupScene(root: string, sandbox: Sandbox = testSandbox) {
 }
 
 export function envsOf(setupCommand: string): Setup['envs'] {
-  const open = async () => ({
-    env: {},
+  const open = async (env: Readonly<Record<string, string>>) => ({
+    env,
     readOnly: [],
     sockets: [],
     ownPorts: [],
@@ -114,6 +114,16 @@ export function envsOf(setupCommand: string): Setup['envs'] {
     command: (command: readonly [string, ...string[]]) => command,
     close: async () => ({ connections: 0, sent: 0, received: 0 }),
   })
-  const withSecrets = { fingerprint: '', modelFetches: false, open }
-  return { setupCommand, variables: [], secrets: [], withSecrets }
+  const withEnv = (env: Readonly<Record<string, string>>) => ({
+    fingerprint: '',
+    modelFetches: false,
+    open: () => open(env),
+  })
+  return {
+    setupCommand,
+    variables: [],
+    secrets: [],
+    withSecrets: withEnv({}),
+    forAgent: withEnv({ FOR_AGENT: 'only' }),
+  }
 }

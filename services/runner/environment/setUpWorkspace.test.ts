@@ -5,7 +5,7 @@ import { envsOf, recordingCommands, setupScene, testSandbox } from '../../../tes
 import { projectId } from '../../../tests/domain/ids.ts'
 import { makeScene, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import type { Sandbox, SandboxedProcess, SandboxSpec } from '../sandbox/port.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import { markTouched, type Workspace } from '../workspace/workspace.ts'
 import { setupStateOf } from './environment.ts'
 import { recordCutShort } from './environmentRecord.ts'
 import { allLayers } from './layers.ts'
@@ -130,6 +130,26 @@ test.each<[number, readonly string[]]>([
   await setUpWorkspace({ ...deps, environments }, { run, projectId: projectId(1), workspace, envs })
   expect(recorded.flatMap(({ data }) => ('code' in data ? [data.code] : []))).toEqual(ends)
   expect(await allLayers(scene.root)).toHaveLength(1 - ends.length)
+})
+
+const secret = { name: 'TOKEN', variable: 'TOKEN', value: 'swordfish', forAgent: false }
+const allowed = { ...secret, forAgent: true }
+test.each<[string, string, { secrets: (typeof secret)[]; isTouched?: boolean; isPushed?: boolean }]>([
+  ['every', 'that no agent has worked in', { secrets: [secret] }],
+  ['only', 'that an agent has worked in', { secrets: [allowed, secret], isTouched: true }],
+  ['only', 'that began at a pushed branch', { secrets: [secret], isPushed: true }],
+  ['every', 'whose agent may use them all', { secrets: [allowed], isTouched: true }],
+])('the setup gets %s secrets in a workspace %s', async (gets, _, of) => {
+  if (of.isPushed === true) await scene.commit({ 'README.md': '# Of an agent\n' }, `flightdeck/${tasks + 1}`)
+  const workspace = await workspaceOf()
+  if (of.isTouched === true) markTouched(workspace)
+  const { deps, run } = setupScene(scene.root)
+  const notes: string[] = []
+  const output = { ...run.output, note: async (text: string) => void notes.push(text) }
+  const envs = { ...envsOf('echo "${FOR_AGENT:-every}" > gets.txt'), secrets: of.secrets }
+  await setUpWorkspace(deps, { run: { ...run, output }, projectId: projectId(1), workspace, envs })
+  expect(await readFile(join(workspace.dir, 'gets.txt'), 'utf8')).toBe(`${gets}\n`)
+  expect(notes.join('').includes('allow the agent to use that one')).toBe(gets === 'only')
 })
 
 test('one that was made with other ignore files is not used, also when the setup fails', async () => {

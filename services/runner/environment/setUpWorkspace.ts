@@ -3,9 +3,9 @@ import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { failed, outcomeOfStop } from '../execution/failure.ts'
 import { timeInWords } from '../execution/runLimits.ts'
 import { runInSandbox, type CommandDeps, type CommandRun } from '../execution/sandboxCommand.ts'
-import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
+import type { SandboxEnv, SandboxEnvs } from '../execution/sandboxEnv.ts'
 import type { SandboxExit } from '../sandbox/port.ts'
-import type { Workspace } from '../workspace/workspace.ts'
+import { originOf, type Workspace } from '../workspace/workspace.ts'
 import {
   ago,
   environmentOf,
@@ -26,7 +26,7 @@ export interface Setup {
   readonly run: CommandRun
   readonly projectId: string
   readonly workspace: Workspace
-  readonly envs: Pick<SandboxEnvs, 'setupCommand' | 'variables' | 'secrets' | 'withSecrets'>
+  readonly envs: Pick<SandboxEnvs, 'setupCommand' | 'variables' | 'secrets' | 'withSecrets' | 'forAgent'>
 }
 
 /** The result of a workspace's setup: `undefined` when it is set up, and otherwise the outcome of the execution. */
@@ -144,7 +144,7 @@ async function runRecorded(
       run,
       workspace,
       command: envs.setupCommand.trim(),
-      sandboxEnv: envs.withSecrets,
+      sandboxEnv: await sandboxEnvOf(setup),
       longestMs,
       beforeHomeGoes: (own) => packing?.packHome(own),
     })
@@ -173,6 +173,16 @@ async function runRecorded(
   } finally {
     await packing?.close()
   }
+}
+
+/** The environment of the setup command. Where an agent may have written the files that it runs, it gets no secret that the agent may not have. */
+async function sandboxEnvOf({ run, workspace, envs }: RunningSetup): Promise<SandboxEnv> {
+  if (envs.secrets.every(({ forAgent }) => forAgent) || (await originOf(workspace)) === 'base')
+    return envs.withSecrets
+  await run.output.note(
+    "The agent may have changed the files here, so the setup gets only the secrets that the agent may use. If it needs another, allow the agent to use that one in the project's settings.\n",
+  )
+  return envs.forAgent
 }
 
 function failureOf({ code, reason }: SandboxExit, longestMs: number): ExecutionOutcome | undefined {

@@ -55,7 +55,7 @@ export interface SandboxEnvs {
   readonly setupCommand: string
   /** The project's variables, which `withSecrets`, `forCommands` and `forAgent` have. */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
-  /** The environment for the setup, and for commands for which a person grants the secrets. */
+  /** The environment for the setup of files that no agent has written, and for commands for which a person grants the secrets. */
   readonly withSecrets: SandboxEnv
   /** The environment without secrets, for commands of people. */
   readonly forCommands: SandboxEnv
