@@ -346,6 +346,8 @@ export interface Agent {
    * path of the repository in the sandbox.
    */
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
+  /** `message` when the agent finds no instructions in its home: then the first message of a session brings them. */
+  readonly instructions?: 'message'
   /** Files of a repository that change the result of `home`, in addition to the instruction files. */
   readonly heededFiles?: readonly string[]
   /** Folders of the home that hold only the files of `home`: they are emptied before each start. */

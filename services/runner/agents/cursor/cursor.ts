@@ -26,6 +26,7 @@ export const cursor = {
   turns: 'one',
   sessionFolders: ['.cursor/chats'],
   images: 'files',
+  instructions: 'message',
   access: { kind: 'key' },
   usage: 'told',
   locate: locateCursor,

@@ -133,14 +133,28 @@ export async function homeFilesFor(
     files: found.files,
     hooks: allowedHooks(found, allowed),
     ...own,
-    instructions: [
-      own.instructions,
-      noteOnArtifacts(tree),
-      toldOfServices(sandboxEnv.services ?? [], sandbox),
-    ]
-      .filter((text) => text !== '')
-      .join('\n\n'),
+    instructions: instructionsFor({ sandbox }, { workspace, own, sandboxEnv }),
   })
+}
+
+/** The person's instructions, and what the agent must know about its surroundings. */
+function instructionsFor(
+  { sandbox }: Pick<AgentSetup, 'sandbox'>,
+  { workspace, own, sandboxEnv }: Pick<EquippedRequest, 'workspace' | 'own' | 'sandboxEnv'>,
+): string {
+  const { tree } = sandbox.paths(workspace)
+  const services = toldOfServices(sandboxEnv.services ?? [], sandbox)
+  return [own.instructions, noteOnArtifacts(tree), services].filter((text) => text !== '').join('\n\n')
+}
+
+/** The first message of a session, with the instructions for an agent that finds none in its home. */
+export function firstMessage(
+  message: string,
+  setup: Pick<AgentSetup, 'agent' | 'sandbox'>,
+  request: Parameters<typeof instructionsFor>[1],
+): string {
+  if (setup.agent.instructions !== 'message') return message
+  return `${message}\n\nFollow these instructions in all that you do:\n\n${instructionsFor(setup, request)}`
 }
 
 /** Tells the agent where to leave files for people. */

@@ -15,6 +15,7 @@ import { eventRecorder } from './agentEvents.ts'
 import type { AgentProcess, TurnListener } from './agentProcess.ts'
 import {
   agentSetup,
+  firstMessage,
   homeFilesFor,
   refusalIn,
   openSandboxFor,
@@ -105,15 +106,16 @@ async function tryTurn(
     const outcome = await turnOn(deps, request, { setup, fingerprint, budget, process: warm, isWarm: true })
     if (outcome !== 'not_taken') return outcome
   }
-  const start = async (session: string | null, asked = request) => {
+  const start = async (session: string | null, words = request.message) => {
+    const message = session === null ? firstMessage(words, setup, request) : words
     const files = [...home, ...imageFiles(setup.agent, request.images)]
     const process = await startAgent(openedFor(deps, request, setup, session), setup, files, workspace)
-    return turnOn(deps, asked, { setup, fingerprint, budget, process, isWarm: false })
+    return turnOn(deps, { ...request, message }, { setup, fingerprint, budget, process, isWarm: false })
   }
   const first = await start(request.session)
   if (first !== 'not_taken') return first
   // A session that was never stored cannot be resumed: the agent starts a new one, and gets the conversation with the message.
-  const second = await start(null, { ...request, message: await request.messageWithConversation() })
+  const second = await start(null, await request.messageWithConversation())
   return second === 'not_taken' ? failed('unknown_session', 'The agent could not start a session.') : second
 }
 
