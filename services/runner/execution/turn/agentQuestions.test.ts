@@ -1,5 +1,5 @@
 /** The agent of a turn gets each answer once, and no record of its questions shows a secret. */
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { executionId, questionId, taskId, userId } from '../../../../tests/domain/ids.ts'
 import type { ProgressEvent } from '#domain/task/events.ts'
 import { deliveryQueue } from '../control.ts'
@@ -25,6 +25,7 @@ function openTurn({ isAlive = true, beforeAnswer = async () => undefined as unkn
   const told: string[] = []
   const waiting: boolean[] = []
   const answers = deliveryQueue()
+  let made = 0
   const unused = () => {
     throw new Error('Questions do not ask for this.')
   }
@@ -38,7 +39,7 @@ function openTurn({ isAlive = true, beforeAnswer = async () => undefined as unkn
         },
       } as never,
       logger: { warn: unused } as never,
-      ids: { uuid: () => questionId(1) },
+      ids: { uuid: () => questionId((made += 1)) },
     },
     {
       run: {
@@ -104,4 +105,33 @@ test('a turn that is over starts no limit of time again', async () => {
   release()
   await settled()
   expect(waiting).toEqual([true])
+})
+
+describe('questions beyond a limit are declined, and the person is told once:', () => {
+  const fifty = (n: number) => ({
+    ...ask,
+    requestId: `r${n}`,
+    asked: Array.from({ length: 50 }, () => question),
+  })
+
+  test('100 at once', async () => {
+    const { questions, types, told } = openTurn()
+    for (const n of [1, 2, 3, 4]) await questions.hear(fifty(n))
+    expect(told).toEqual(['r3', 'r4'])
+    expect(types().slice(99)).toEqual(['QuestionAsked', 'MessagePosted'])
+  })
+
+  test('1,000 in a turn, however many were answered', async () => {
+    const { questions, answers, types, told } = openTurn()
+    for (let n = 1; n <= 20; n++) {
+      await questions.hear(fifty(n))
+      answers.offer(Array.from({ length: 50 }, (_, index) => questionId(50 * n - index)))
+      await settled()
+    }
+    expect(types().filter((type) => type !== 'QuestionAsked')).toEqual([])
+    await questions.hear(fifty(21))
+    await questions.hear(fifty(22))
+    expect(told.slice(19)).toEqual(['r20', 'r21', 'r22'])
+    expect(types().slice(999)).toEqual(['QuestionAsked', 'MessagePosted'])
+  })
 })

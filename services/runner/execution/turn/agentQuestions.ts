@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { questionsPage } from '#domain/api/questions.ts'
+import { MessagePosted } from '#domain/task/events.ts'
 import {
   AnswerDelivered,
   permissionOptions,
@@ -20,8 +21,9 @@ import type { Redaction } from '../../redaction/redaction.ts'
 import type { Run } from '../runTypes.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
-/** The maximum number of questions in one turn; further requests are declined. */
-const maxQuestions = 100
+/** The most questions that may wait at once, and the most in one turn. Further requests are declined, which the person is told once. */
+const maxOpen = 100
+const maxQuestions = 1_000
 
 const retryPauseMs = 1_000
 
@@ -60,7 +62,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   const { reporter, fence, answers } = turn.run
   const { executionId } = fence
   const waiting = new Map<string, Waiting>()
-  let count = 0
+  const limit = questionLimit(deps, turn)
   let isStopped = false
   /** The ids of questions whose answers the agent got but the model has not seen. */
   let given: readonly string[] = []
@@ -97,8 +99,8 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   })
 
   async function ask({ requestId, asked }: AgentQuestion): Promise<void> {
-    count += asked.length
-    if (count > maxQuestions) return void process.answer(requestId, [])
+    const open = [...waiting.values()].reduce((sum, { questionIds }) => sum + questionIds.length, 0)
+    if (!limit.takes(asked.length, open)) return limit.decline(requestId)
     const questions = await Promise.all(
       asked.map(async (question) => ({
         questionId: deps.ids.uuid(),
@@ -131,6 +133,29 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     stop() {
       isStopped = true
       stopListening()
+    },
+  }
+}
+
+/** Counts the questions of a turn, and declines those beyond a limit. */
+function questionLimit({ ids }: Pick<Deps, 'ids'>, { run: { reporter, fence }, process }: AskingTurn) {
+  let count = 0
+  let isTold = false
+  return {
+    /** Counts new questions, unless they must be declined; `open` is the number of questions that wait. */
+    takes(asked: number, open: number): boolean {
+      if (open + asked > maxOpen || count + asked > maxQuestions) return false
+      count += asked
+      return true
+    },
+    async decline(requestId: string): Promise<void> {
+      process.answer(requestId, [])
+      if (isTold) return
+      isTold = true
+      const message = `The agent asks too much: what it asks beyond ${maxOpen} questions at once or ${maxQuestions} in a turn is declined.`
+      const { executionId } = fence
+      const about = { messageId: ids.uuid(), messageType: 'system', agent: null, executionId } as const
+      await reporter.report(MessagePosted.of(about, { message }))
     },
   }
 }
