@@ -14,6 +14,10 @@ export const ElicitationFields = z.object({
         title: z.string().optional(),
         description: z.string().optional(),
         enum: z.array(z.string()).optional(),
+        oneOf: z
+          .array(z.object({ const: z.string(), title: z.string().default('') }))
+          .optional()
+          .catch(undefined),
       }),
     )
     .default({}),
@@ -41,14 +45,18 @@ export const formAsked = ({ server, message, url, fields }: Elicitation): AskedQ
 function formFields({ properties, required }: ElicitationFields): FormField[] {
   return Object.entries(properties)
     .filter(([name]) => name.length <= kept.label)
-    .map(([name, { title, description, type, enum: choices }]) => ({
-      name,
-      label: title ?? name,
-      description: description ?? '',
-      type: choices === undefined ? (type === 'string' ? 'text' : type) : 'choice',
-      required: required.includes(name),
-      choices: choices ?? [],
-    }))
+    .map(([name, { title, description = '', type, enum: values, oneOf }]) => {
+      const choices = values ?? oneOf?.map((one) => one.const)
+      const meanings = oneOf?.flatMap((one) => (one.title === '' ? [] : [`${one.const}: ${one.title}`])) ?? []
+      return {
+        name,
+        label: title ?? name,
+        description: [description, meanings.join(', ')].filter((text) => text !== '').join(' '),
+        type: choices === undefined ? (type === 'string' ? 'text' : type) : 'choice',
+        required: required.includes(name),
+        choices: choices ?? [],
+      }
+    })
 }
 
 /** The person's answer as the result of an MCP elicitation. */

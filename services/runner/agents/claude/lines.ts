@@ -166,7 +166,8 @@ const elicitation = z.object({
   mcp_server_name: z.string(),
   message: z.string(),
   url: z.string().optional(),
-  requested_schema: ElicitationFields.optional(),
+  /** `null` when the form cannot be read, for example because a field has several values. */
+  requested_schema: ElicitationFields.nullable().catch(null).optional(),
 })
 const otherRequest = z.object({ subtype: z.string().transform(() => 'other' as const) })
 const controlRequest = z.object({

@@ -518,3 +518,18 @@ describe('a list of models', () => {
     expect(models({ ...begun, parent_tool_use_id: null }, list('forged'))).toEqual([])
   })
 })
+
+test('a form that cannot be shown is refused, and the person is told', () => {
+  const properties = { colours: { type: 'array', items: { type: 'string', enum: ['red', 'blue'] } } }
+  const request = {
+    subtype: 'elicitation',
+    mcp_server_name: 'forms',
+    message: 'Which?',
+    requested_schema: { type: 'object', properties },
+  }
+  const line = JSON.stringify({ type: 'control_request', request_id: 'r', request })
+  expect(parse(`${line}\n`)).toEqual([
+    { type: 'write', text: expect.stringContaining('"request_id":"r"') },
+    { type: 'notice', text: 'forms asked with a form that cannot be shown here. It was refused.' },
+  ])
+})

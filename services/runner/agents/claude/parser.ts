@@ -105,8 +105,12 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
 /** Passes a request of claude on to a person. A request that nobody could answer is refused at once, so that claude does not wait for ever. */
 function asked({ requests }: State, { request_id: requestId, request }: ControlRequest): AgentEvent[] {
   const questions = request.subtype === 'other' ? [] : askedIn(request)
-  if (request.subtype === 'other' || questions.length === 0)
-    return [{ type: 'write', text: refusalLine(requestId) }]
+  if (request.subtype === 'other' || questions.length === 0) {
+    const refusal = { type: 'write', text: refusalLine(requestId) } as const
+    if (request.subtype !== 'elicitation') return [refusal]
+    const text = `${request.mcp_server_name} asked with a form that cannot be shown here. It was refused.`
+    return [refusal, { type: 'notice', text }]
+  }
   // claude repeats some requests, but expects one answer.
   if (requests.has(requestId)) return []
   requests.set(requestId, request)

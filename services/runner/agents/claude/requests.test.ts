@@ -43,6 +43,32 @@ test('a form with long names of fields and many choices is bounded', () => {
   expect(sizeOf(request)).toBeLessThan(1_500_000)
 })
 
+test('a form offers the values that a field may have, and says what they mean', () => {
+  const colours = [
+    { const: '#f00', title: 'Red' },
+    { const: '#00f', title: '' },
+  ]
+  const request: ClaudeRequest = {
+    subtype: 'elicitation',
+    mcp_server_name: 'forms',
+    message: 'Which?',
+    requested_schema: {
+      properties: { colour: { type: 'string', description: 'Of the wall.', oneOf: colours } },
+      required: [],
+    },
+  }
+  expect(askedIn(request)[0]?.fields).toEqual([
+    {
+      name: 'colour',
+      label: 'colour',
+      description: 'Of the wall. #f00: Red',
+      type: 'choice',
+      required: false,
+      choices: ['#f00', '#00f'],
+    },
+  ])
+})
+
 test('a command of nothing but backticks is shown', () => {
   const [asked] = askedIn(tool('Bash', { command: '` '.repeat(1_000_000) }))
   expect(asked?.body.length).toBeLessThan(65_000)

@@ -15,7 +15,7 @@ export const askingTools: ReadonlySet<string> = new Set(['AskUserQuestion', 'Exi
 
 /** The questions that a request puts to the person; none when the request cannot be read. */
 export function askedIn(request: ClaudeRequest): readonly AskedQuestion[] {
-  return (request.subtype === 'elicitation' ? [formOf(request)] : askedByTool(request)).map(bounded)
+  return (request.subtype === 'elicitation' ? formsIn(request) : askedByTool(request)).map(bounded)
 }
 
 function askedByTool(request: ToolRequest): readonly AskedQuestion[] {
@@ -82,8 +82,8 @@ function wordsOf({ tool_name: tool, input }: ToolRequest): Pick<AskedQuestion, '
   }
 }
 
-function formOf({ mcp_server_name: server, message, url, requested_schema: fields }: Elicitation) {
-  return formAsked({ server, message, url, fields })
+function formsIn({ mcp_server_name: server, message, url, requested_schema: fields }: Elicitation) {
+  return fields === null ? [] : [formAsked({ server, message, url, fields })]
 }
 
 /** The line that answers a request, with one answer for each of its questions. */
@@ -96,7 +96,7 @@ export function answerLine(
   const [first] = answers
   const response =
     request.subtype === 'elicitation'
-      ? elicited(request.requested_schema, first)
+      ? elicited(request.requested_schema ?? undefined, first)
       : first === undefined
         ? { behavior: 'deny', message: 'Nobody can answer this.' }
         : decided(request, answers, first, mode)
