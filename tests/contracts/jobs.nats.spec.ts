@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { on, once } from 'node:events'
+import { cp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { nanos } from 'nats'
+import { createInbox, nanos } from 'nats'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openNatsJobs } from '#platform/jobs/nats.ts'
 import { openNats, type Nats } from '#platform/bus/natsConnection.ts'
@@ -424,6 +426,71 @@ describe.skipIf(noOwnNats !== undefined)(
         timeout: 10_000,
       })
     }, 40_000)
+
+    describe('killed in the middle of a write,', () => {
+      const ids = Array.from({ length: 60 }, (_, index) => `job-${index}`)
+      const stream = 'flightdeck-jobs-queue'
+      const folder = () => join(server.folder, 'jetstream/$G/streams', stream)
+      const consumer = async () =>
+        (await nats.connection.jetstreamManager({ checkAPI: false })).consumers.info(stream, 'run')
+
+      /** Puts jobs, has all of them acknowledged, and sets a file or folder of the queue back to what it was before that. */
+      async function acknowledgedBut(older: string): Promise<void> {
+        // NATS itself forgets what is older than the first message of the queue.
+        await jobs.put({ ...job('older'), kind: 'other' })
+        const first = jobs.work('run', { concurrency: 1, leaseMs: 60_000 }, (delivery) => delivery.ack())
+        await jobs.put(job('first'))
+        await vi.waitFor(async () => expect(await jobs.stateOf('first')).toBe('done'))
+        await first.stop()
+        for (const id of ids) await jobs.put(job(id))
+        const inbox = createInbox()
+        const taken = nats.connection.subscribe(inbox, { max: ids.length })
+        const request = { batch: ids.length, expires: nanos(30_000) }
+        nats.connection.publish(`$JS.API.CONSUMER.MSG.NEXT.${stream}.run`, JSON.stringify(request), {
+          reply: inbox,
+        })
+        const replies: string[] = []
+        for await (const { reply = '' } of taken) replies.push(reply)
+        await server.stop()
+        await cp(join(folder(), older), join(server.folder, 'older'), { recursive: true })
+        await server.start()
+        await vi.waitFor(() => jobs.ready())
+        for (const reply of replies) await nats.connection.request(reply, '+ACK')
+        await server.stop()
+        await rm(join(folder(), older), { recursive: true })
+        await cp(join(server.folder, 'older'), join(folder(), older), { recursive: true })
+        await server.start()
+        await vi.waitFor(() => jobs.ready())
+      }
+
+      test('it delivers jobs although it waits for acknowledgements of messages that are gone', async () => {
+        await acknowledgedBut('obs/run/o.dat')
+        expect(await jobs.pending('run')).toBe(0)
+        expect((await consumer()).num_ack_pending).toBe(ids.length)
+        // Only after its wait for acknowledgements does the server try to deliver the messages again.
+        await pause(6_000)
+        const done: string[] = []
+        jobs.work('run', { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
+          done.push(delivery.job.id)
+          await delivery.ack()
+        })
+        for (const id of ['a', 'b', 'c']) await jobs.put(job(id))
+        await vi.waitFor(() => expect(done).toEqual(['a', 'b', 'c']))
+        expect((await consumer()).num_ack_pending).toBe(0)
+      })
+
+      test('jobs whose messages count as acknowledged are delivered, and what is done leaves the queue', async () => {
+        await acknowledgedBut('msgs')
+        expect(await jobs.pending('run')).toBe(ids.length)
+        const done: string[] = []
+        jobs.work('run', { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {
+          done.push(delivery.job.id)
+          await delivery.ack()
+        })
+        await vi.waitFor(async () => expect(await jobs.pending('run')).toBe(0))
+        expect(new Set(done)).toEqual(new Set(ids))
+      })
+    })
 
     test('one that stands still is EngineUnavailable within a time, for every call', async () => {
       await server.freeze()

@@ -150,13 +150,33 @@ async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read
   if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
 }
 
+/**
+ * Removes the messages up to a number that the kind's consumer counts as acknowledged, and puts back the jobs that have not ended. A server that was
+ * killed may have written the acknowledgement of a message and neither its removal nor the end of its job; it never delivers the message again.
+ */
+async function restoreAcknowledged(queue: Queue, kind: string, acknowledgedTo: number): Promise<void> {
+  for (let from = 1; ;) {
+    const kept = await queue.streams.next('queue', `${partOf(kind)}.*`, from)
+    if (kept === undefined || kept.sequence > acknowledgedTo) return
+    const job = jobOf(kept.data)
+    await queue.streams.remove('queue', kept.sequence)
+    const read = job && (await queue.records.read(job.id))
+    if (job && read) await restoreMessage(queue, job, read)
+    from = kept.sequence + 1
+  }
+}
+
 function startWorkerOf(
   queue: Queue,
   kind: string,
   { concurrency, leaseMs }: { concurrency: number; leaseMs: number },
   handle: (delivery: Delivery) => Promise<void>,
 ): Worker {
-  const consumer = () => queue.streams.consumer(partOf(kind), `${partOf(kind)}.*`)
+  const consumer = async () => {
+    const { subject, acknowledgedTo } = await queue.streams.consumer(partOf(kind), `${partOf(kind)}.*`)
+    await restoreAcknowledged(queue, kind, acknowledgedTo)
+    return subject
+  }
   const worker = startWorker(
     { ...deliveryParts(queue), nats: queue.nats, onFault: queue.onFault, consumer, jobOf },
     { kind, concurrency, leaseMs },

@@ -6,6 +6,7 @@ import {
   nanos,
   RetentionPolicy,
   StorageType,
+  type ConsumerInfo,
   type JetStreamClient,
   type JetStreamManager,
   type StreamConfig,
@@ -24,6 +25,11 @@ export interface Kept {
   /** The number of the message in its stream, which identifies the message. */
   readonly sequence: number
   readonly data: Uint8Array
+}
+
+export interface Consumer {
+  readonly subject: string
+  readonly acknowledgedTo: number
 }
 
 /**
@@ -49,8 +55,11 @@ export interface Streams {
   count(subject: string): Promise<number>
   /** When the queue was created. If the queue is lost and created again, this changes, and earlier jobs no longer exist. */
   created(): Promise<string>
-  /** Creates a consumer of the queue with that name if it is missing, and returns the subject for requesting messages. */
-  consumer(name: string, subject: string): Promise<string>
+  /**
+   * Creates a consumer of the queue with that name if it is missing, and makes it forget messages that are gone. Returns the subject for requesting
+   * messages, and the number up to which it counts all messages as acknowledged.
+   */
+  consumer(name: string, subject: string): Promise<Consumer>
   ready(): Promise<void>
   close(): void
 }
@@ -274,7 +283,7 @@ async function count(jetStream: JetStream, subject: string): Promise<number> {
   return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0)
 }
 
-async function consumer(jetStream: JetStream, name: string, subject: string): Promise<string> {
+async function consumer(jetStream: JetStream, name: string, subject: string): Promise<Consumer> {
   const stream = jetStream.streamOf('queue')
   const found = await ask(jetStream, () => jetStream.manager.consumers.info(stream, name), {
     refusals: new Map([[consumerNotFound, () => undefined]]),
@@ -290,8 +299,30 @@ async function consumer(jetStream: JetStream, name: string, subject: string): Pr
         max_ack_pending: -1,
       }),
     )
+  } else if (found.num_ack_pending > 0) await acknowledgeGone(jetStream, name, found)
+  return {
+    subject: `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`,
+    acknowledgedTo: found?.ack_floor.stream_seq ?? 0,
   }
-  return `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`
+}
+
+/**
+ * Acknowledges the messages that the consumer delivered and that are gone. A server that was killed may have written the removal of a message and not
+ * its acknowledgement. It then tries for ever to deliver the message again, and meanwhile delivers no other.
+ */
+async function acknowledgeGone(
+  jetStream: JetStream,
+  name: string,
+  { ack_floor: floor, delivered }: Pick<ConsumerInfo, 'ack_floor' | 'delivered'>,
+): Promise<void> {
+  const stream = jetStream.streamOf('queue')
+  const { state } = await ask(jetStream, () =>
+    jetStream.manager.streams.info(stream, { deleted_details: true }),
+  )
+  for (const sequence of state.deleted ?? []) {
+    if (sequence > floor.stream_seq && sequence <= delivered.stream_seq)
+      jetStream.nats.connection.publish(`$JS.ACK.${stream}.${name}.1.${sequence}.0.0.0`, '+ACK')
+  }
 }
 
 const gone = Symbol('gone')

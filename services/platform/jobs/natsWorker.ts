@@ -178,6 +178,8 @@ async function takeJobs(worker: RunningWorker): Promise<void> {
         signal: worker.signal,
         onMessage: (message) => onMessage(worker, message),
       })
+      // A consumer that brings nothing is looked at again, because a server that was killed may have left it unable to.
+      if (ended === 'expired') subject = undefined
       if (ended !== 'broken') continue
     } catch (fault) {
       // The connection already reports outages.
