@@ -134,10 +134,17 @@ test.each<[number, readonly string[]]>([
 
 const secret = { name: 'TOKEN', variable: 'TOKEN', value: 'swordfish', forAgent: false }
 const allowed = { ...secret, forAgent: true }
-test.each<[string, string, { secrets: (typeof secret)[]; isTouched?: boolean; isPushed?: boolean }]>([
+test.each<
+  [string, string, { secrets: (typeof secret)[]; isTouched?: boolean; isPushed?: boolean; isOfBase?: true }]
+>([
   ['every', 'that no agent has worked in', { secrets: [secret] }],
   ['only', 'that an agent has worked in', { secrets: [allowed, secret], isTouched: true }],
   ['only', 'that began at a pushed branch', { secrets: [secret], isPushed: true }],
+  [
+    'every',
+    'that was made of the base branch for a task with earlier work',
+    { secrets: [secret], isTouched: true, isOfBase: true },
+  ],
   ['every', 'whose agent may use them all', { secrets: [allowed], isTouched: true }],
 ])('the setup gets %s secrets in a workspace %s', async (gets, _, of) => {
   if (of.isPushed === true) await scene.commit({ 'README.md': '# Of an agent\n' }, `flightdeck/${tasks + 1}`)
@@ -147,7 +154,8 @@ test.each<[string, string, { secrets: (typeof secret)[]; isTouched?: boolean; is
   const notes: string[] = []
   const output = { ...run.output, note: async (text: string) => void notes.push(text) }
   const envs = { ...envsOf('echo "${FOR_AGENT:-every}" > gets.txt'), secrets: of.secrets }
-  await setUpWorkspace(deps, { run: { ...run, output }, projectId: projectId(1), workspace, envs })
+  const { isOfBase } = of
+  await setUpWorkspace(deps, { run: { ...run, output }, projectId: projectId(1), workspace, envs, isOfBase })
   expect(await readFile(join(workspace.dir, 'gets.txt'), 'utf8')).toBe(`${gets}\n`)
   expect(notes.join('').includes('allow the agent to use that one')).toBe(gets === 'only')
 })

@@ -27,6 +27,8 @@ export interface Setup {
   readonly projectId: string
   readonly workspace: Workspace
   readonly envs: Pick<SandboxEnvs, 'setupCommand' | 'variables' | 'secrets' | 'withSecrets' | 'forAgent'>
+  /** Set when the workspace has only files of the base branch, although it is not recorded as untouched. */
+  readonly isOfBase?: true | undefined
 }
 
 /** The result of a workspace's setup: `undefined` when it is set up, and otherwise the outcome of the execution. */
@@ -176,9 +178,9 @@ async function runRecorded(
 }
 
 /** The environment of the setup command. Where an agent may have written the files that it runs, it gets no secret that the agent may not have. */
-async function sandboxEnvOf({ run, workspace, envs }: RunningSetup): Promise<SandboxEnv> {
-  if (envs.secrets.every(({ forAgent }) => forAgent) || (await originOf(workspace)) === 'base')
-    return envs.withSecrets
+async function sandboxEnvOf({ run, workspace, envs, isOfBase }: RunningSetup): Promise<SandboxEnv> {
+  const isAgentTold = envs.secrets.every(({ forAgent }) => forAgent)
+  if (isAgentTold || isOfBase === true || (await originOf(workspace)) === 'base') return envs.withSecrets
   await run.output.note(
     "The agent may have changed the files here, so the setup gets only the secrets that the agent may use. If it needs another, allow the agent to use that one in the project's settings.\n",
   )

@@ -106,7 +106,7 @@ async function runInWorkspace(
   try {
     const prepared = { run, workspace, envs, person: task.ownerId }
     await tellOfRepository(deps, prepared)
-    const setUp = await setUpWorkspace(deps, { ...prepared, projectId })
+    const setUp = await setUpWorkspace(deps, { ...prepared, projectId, isOfBase: input.prepared.isOfBase })
     if ('kind' in setUp) return setUp
     const ready = recordedAndReady(recorded, setUp.ready).then((unready) => {
       if (!unready) markTouched(workspace)

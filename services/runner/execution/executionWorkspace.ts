@@ -29,6 +29,8 @@ export interface ExecutionWorkspace extends ReadyWorkspace {
   readonly session: string | null
   /** Resolves when the workspace is recorded as prepared. No message may be delivered before that. */
   readonly recorded: Promise<void>
+  /** Set when nothing of the task's work is in a workspace that was made for a task with earlier work. */
+  readonly isOfBase?: true
 }
 
 const restored = "This task's workspace was recreated with its work as of the last turn."
@@ -62,7 +64,7 @@ interface ExecutionSubject {
 }
 
 /** A workspace with the task's files. The agent resumes its session only if the session and the files are from the end of the same turn. */
-type Stage = (ReadyWorkspace & { readonly resumes: boolean }) | Failed
+type Stage = (ReadyWorkspace & Pick<ExecutionWorkspace, 'isOfBase'> & { readonly resumes: boolean }) | Failed
 
 export async function executionWorkspace(
   deps: Deps,
@@ -232,7 +234,7 @@ async function carryOut(
     case 'start_after_merge': {
       const resumes = await deps.snapshots.restoreSession(task, workspace)
       await say(`${merged}\n`)
-      return { ...ready, resumes }
+      return { ...ready, resumes, isOfBase: true }
     }
     case 'restore_moment': {
       const work = await deps.snapshots.restore(task, workspace)
