@@ -4,8 +4,11 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { undelivered } from '#domain/task/questionState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
+import { chatView } from '#domain/views/chat.ts'
 import { projectsView } from '#domain/views/projects.ts'
+import { questionsView } from '#domain/views/questions.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { usersView } from '#domain/views/users.ts'
 import { atMost } from '#platform/atMost.ts'
 import {
   isOfLaterVersion,
@@ -132,7 +135,12 @@ async function decide<Deps extends QueueDeps>(
   // If a lost runner had begun the execution, it only has to be ended, which any runner can do.
   if (isBegun(state, executionId)) return mayRun() ? { kind: 'later', afterMs: retryMs } : { kind: 'begin' }
   // Throws while the read models are unavailable or are being built, so that the run waits instead of failing.
-  await deps.documents.get(projectsView, state.projectId)
+  await Promise.all([
+    deps.documents.get(projectsView, state.projectId),
+    deps.documents.get(usersView, state.ownerId),
+    deps.documents.get(chatView, ''),
+    deps.documents.get(questionsView, ''),
+  ])
   switch (affinityOf(state, { runnerId, isAlone }, presence)) {
     case 'here':
       return { kind: 'begin' }
