@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { checkImage } from '#platform/images/reencode.ts'
 import { logger } from '#platform/log.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { executionId, taskId } from '../../../../tests/domain/ids.ts'
 import { picture } from '../../../../tests/server/pictures.ts'
 import { toolImages } from './toolImages.ts'
@@ -48,6 +49,18 @@ test.each([
   const good = base64(await picture('image/png', 6, 4))
   const { data } = await keep('toolu_1', [base64(await made()), good])
   expect(data).toMatchObject({ images: [{ width: 6 }], leftOut: 1 })
+})
+
+test('while the store is away, a call waits for one of its pictures only', async () => {
+  let puts = 0
+  const put = async () => {
+    puts += 1
+    throw new EngineUnavailable('the store')
+  }
+  const keep = toolImages({ blobs: { put }, checkImage, logger: quiet }, run)
+  const images = [base64(await picture('image/png', 6, 4)), base64(await picture('image/png', 6, 4))]
+  expect((await keep('toolu_1', images)).data).toMatchObject({ images: [], leftOut: 2 })
+  expect(puts).toBe(1)
 })
 
 test('more than eight pictures of a call, and more than 20 MB of a run, are only counted', async () => {

@@ -5,6 +5,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RecordingDeps } from '../../deps.ts'
 
 /** Keeps the images of a tool call, and resolves with the event about them. Images that cannot be kept are only counted. */
@@ -43,8 +44,12 @@ export function toolImages(
 
   return async (toolId, base64) => {
     const images: EventOf<typeof ToolImagesKept>['data']['images'] = []
+    let isAway = false
     for (const [index, each] of base64.slice(0, mostOfCall).entries()) {
+      // Each image would wait for minutes until the engine is back, and the agent would count as silent.
+      if (isAway) break
       const image = await kept(each).catch((fault: unknown) => {
+        isAway = fault instanceof EngineUnavailable
         // The run continues without the image, and the page shows that it is missing.
         if (!(fault instanceof Fault))
           logger.warn({ err: fault, taskId }, 'failed to keep an image of a tool')
