@@ -121,17 +121,17 @@ describe('questions beyond a limit are declined, and the person is told once:', 
     expect(types().slice(99)).toEqual(['QuestionAsked', 'MessagePosted'])
   })
 
-  test('1,000 in a turn, however many were answered', async () => {
+  test('500 in a turn, however many were answered', async () => {
     const { questions, answers, types, told } = openTurn()
-    for (let n = 1; n <= 20; n++) {
+    for (let n = 1; n <= 10; n++) {
       await questions.hear(fifty(n))
       answers.offer(Array.from({ length: 50 }, (_, index) => questionId(50 * n - index)))
       await settled()
     }
     expect(types().filter((type) => type !== 'QuestionAsked')).toEqual([])
-    await questions.hear(fifty(21))
-    await questions.hear(fifty(22))
-    expect(told.slice(19)).toEqual(['r20', 'r21', 'r22'])
-    expect(types().slice(999)).toEqual(['QuestionAsked', 'MessagePosted'])
+    await questions.hear(fifty(11))
+    await questions.hear(fifty(12))
+    expect(told.slice(9)).toEqual(['r10', 'r11', 'r12'])
+    expect(types().slice(499)).toEqual(['QuestionAsked', 'MessagePosted'])
   })
 })

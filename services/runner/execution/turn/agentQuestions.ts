@@ -21,9 +21,12 @@ import type { Redaction } from '../../redaction/redaction.ts'
 import type { Run } from '../runTypes.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
-/** The most questions that may wait at once, and the most in one turn. Further requests are declined, which the person is told once. */
+/**
+ * The most questions that may wait at once, and the most in one turn, as many as lists of them show. Further requests are declined, which the person is
+ * told once.
+ */
 const maxOpen = 100
-const maxQuestions = 1_000
+const maxQuestions = questionsPage
 
 const retryPauseMs = 1_000
 
