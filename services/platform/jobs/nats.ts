@@ -159,8 +159,8 @@ async function restoreAcknowledged(queue: Queue, kind: string, acknowledgedTo: n
     const kept = await queue.streams.next('queue', `${partOf(kind)}.*`, from)
     if (kept === undefined || kept.sequence > acknowledgedTo) return
     const job = jobOf(kept.data)
-    await queue.streams.remove('queue', kept.sequence)
     const read = job && (await queue.records.read(job.id))
+    await queue.streams.remove('queue', kept.sequence)
     if (job && read) await restoreMessage(queue, job, read)
     from = kept.sequence + 1
   }
