@@ -7,8 +7,13 @@ import { taskOf } from '../../../../tests/client/samples.ts'
 vi.mock('./files/FilesPanel.tsx', () => ({}))
 vi.mock('./history/historyChunk.ts', () => ({}))
 
-// Another test file may have loaded the panels before.
-beforeAll(() => void vi.resetModules())
+// Loads the page before the first test waits for it: on a busy machine that takes a while.
+beforeAll(async () => {
+  // Another test file may have loaded the panels before.
+  vi.resetModules()
+  await import('../../../../tests/client/page.tsx')
+  await import('./TaskDetail.tsx')
+}, 60_000)
 
 test.each(['Files', 'History'])(
   'the panel %s that fails to load offers another try, and after a second failure a reload of the page',
