@@ -208,6 +208,21 @@ describe('a server that was added elsewhere meanwhile is kept', () => {
   })
 })
 
+test('a server that was removed elsewhere stays with what was typed, until its form is closed', async () => {
+  const { part, write, server } = await open()
+  server.answer({
+    [`GET ${path}/mcp-servers`]: { servers: [], signIns: [], suggestions: [] },
+    [put]: () => json(400, { error: 'There is no such server any more.', code: 'invalid_input' }),
+  })
+  fireEvent.click(part.getByLabelText('Edit tiny'))
+  write('Address', 'https://tiny.example/v2')
+  fireEvent.click(part.getByText('Save Server'))
+  await screen.findByText('There is no such server any more.')
+  expect(part.getByLabelText('Address')).toHaveProperty('value', 'https://tiny.example/v2')
+  fireEvent.click(part.getByText('Cancel'))
+  expect(part.getByText('No MCP servers yet.')).toBeTruthy()
+})
+
 test('a change of a list that cannot be read is not saved, and says so', async () => {
   const { part, server } = await open()
   server.answer({ [`GET ${path}/mcp-servers`]: () => json(503, { error: 'Not just now.' }) })

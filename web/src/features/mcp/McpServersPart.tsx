@@ -10,9 +10,9 @@ import { Panel } from '../../ui/layout/Panel.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Skeletons } from '../../ui/status/Loading.tsx'
-import { McpServerForm, type Draft } from './McpServerForm.tsx'
+import { McpServerForm } from './McpServerForm.tsx'
 import { McpServerTools } from './McpServerTools.tsx'
-import { useMcpServersQuery, type McpOwner } from './mcpApi.ts'
+import { useMcpServersQuery, type McpOwner, type McpServerChange } from './mcpApi.ts'
 import { useSaveServers, type SaveServers } from './useSaveServers.ts'
 import { faults, texts } from './texts.ts'
 
@@ -45,7 +45,11 @@ interface ServersProps {
 
 function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
   /** The server that is being added or changed. */
-  const [draft, setDraft] = useState<Draft | null>(null)
+  const [draft, setDraft] = useState<ShownMcpServer | NewServer | null>(null)
+  const edited = draft !== null && draft.id !== undefined ? draft : null
+  const isListed = edited === null || servers.some(({ id }) => id === edited.id)
+  // A server that was removed elsewhere stays while it is edited, with what was typed.
+  const shown = isListed ? servers : [...servers, edited]
   const addButton = useRef<HTMLButtonElement>(null)
   useFocusBack(draft && (draft.id ?? draft.name), addButton)
   // Shared by all servers: each change saves the whole list, so a change during another would undo it.
@@ -60,12 +64,12 @@ function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
   )
   return (
     <>
-      {servers.length === 0 && <p className="text-ui text-muted">{texts.none}</p>}
-      {servers.length > 0 && (
+      {shown.length === 0 && <p className="text-ui text-muted">{texts.none}</p>}
+      {shown.length > 0 && (
         <ul className="divide-y divide-line-soft border-y border-line-soft">
-          {servers.map((server) => (
+          {shown.map((server) => (
             <li key={server.id} className="py-1">
-              {draft !== null && 'id' in draft && draft.id === server.id ? (
+              {edited?.id === server.id ? (
                 form
               ) : (
                 <ServerRow
@@ -80,7 +84,7 @@ function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
           ))}
         </ul>
       )}
-      {draft !== null && !('id' in draft) && form}
+      {draft !== null && edited === null && form}
       {draft === null && suggestions.length > 0 && <Suggestions suggestions={suggestions} onAdd={setDraft} />}
       {draft === null && (
         <div>
@@ -93,7 +97,9 @@ function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
   )
 }
 
-const newServer: Draft = {
+type NewServer = McpServerChange & { readonly id?: undefined }
+
+const newServer: NewServer = {
   kind: 'remote',
   name: '',
   enabled: true,
@@ -163,7 +169,7 @@ function ServerRow({ owner, saving: { save, busy }, server, signIn, onEdit }: Ro
 
 interface SuggestionsProps {
   readonly suggestions: readonly SuggestedMcpServer[]
-  readonly onAdd: (draft: Draft) => void
+  readonly onAdd: (draft: NewServer) => void
 }
 
 function Suggestions({ suggestions, onAdd }: SuggestionsProps) {
@@ -196,7 +202,7 @@ function whereOf(server: ShownMcpServer | SuggestedMcpServer): string {
   return server.kind === 'remote' ? server.url : [server.command, ...server.args].join(' ')
 }
 
-function draftOf(suggested: SuggestedMcpServer): Draft {
+function draftOf(suggested: SuggestedMcpServer): NewServer {
   const common = { enabled: true, toolsOff: [] }
   if (suggested.kind === 'local') return { ...suggested, ...common }
   const { header, ...server } = suggested
