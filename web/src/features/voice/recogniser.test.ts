@@ -21,7 +21,10 @@ beforeEach(() => {
   Recognition.made = []
   vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0' })
 })
-afterEach(() => void vi.unstubAllGlobals())
+afterEach(() => {
+  vi.unstubAllGlobals()
+  vi.useRealTimers()
+})
 
 // Holds contract 9.20a.
 test('a browser listens in English, continuously, with interim results, and tells final words from others', () => {
@@ -50,7 +53,8 @@ test('a browser listens in English, continuously, with interim results, and tell
   expect(heard).toHaveLength(4)
 })
 
-test('on Android, words of which the browser is not sure are not final, and a result that comes twice is heard once', () => {
+test('on Android, words of which the browser is not sure are not final, and a result that comes twice at once is heard once', () => {
+  vi.useFakeTimers()
   vi.stubGlobal('navigator', { userAgent: 'Mozilla/5.0 (Linux; Android 10; K) Chrome/140.0.0.0 Mobile' })
   const heard: string[] = []
   browserRecognition({ webkitSpeechRecognition: Recognition })?.({
@@ -70,7 +74,9 @@ test('on Android, words of which the browser is not sure are not final, and a re
   hear('fix the log', 0.9)
   hear('fix the log', 0.9)
   hear(' and test it', 0.8)
-  expect(heard).toEqual(['|fix', '|fix the', 'fix the log|', '|', ' and test it|'])
+  vi.advanceTimersByTime(2_000)
+  hear(' and test it', 0.8)
+  expect(heard).toEqual(['|fix', '|fix the', 'fix the log|', '|', ' and test it|', ' and test it|'])
 })
 
 test('a browser without speech recognition has none', () => {

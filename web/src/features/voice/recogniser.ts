@@ -16,6 +16,9 @@ export interface Recogniser {
   drop(): void
 }
 
+/** A person takes longer than this to say the same again. */
+const repeatedWithinMs = 1_000
+
 /** Starts recognition: English, continuous, with interim results (contract, section 9). Throws what the browser throws. */
 export type Recognise = (events: RecogniserEvents) => Recogniser
 
@@ -33,17 +36,17 @@ export function browserRecognition(scope: object = window): Recognise | null {
     native.addEventListener('start', onBegan, until)
     native.addEventListener('end', onEnded, until)
     native.addEventListener('error', ({ error }) => onFailed(error), until)
-    // Chrome on Android marks interim results as final, with a confidence of 0, and reports each final result twice.
+    // Chrome on Android marks interim results as final, with a confidence of 0, and reports each final result twice at once.
     const isAndroid = navigator.userAgent.includes('Android')
-    let last = ''
+    let last = { text: '', at: 0 }
     const onResult = ({ resultIndex, results }: HeardEvent) => {
       let [words, interim] = ['', '']
       for (const result of [...results].slice(resultIndex)) {
         const text = result[0]?.transcript ?? ''
         if (!result.isFinal || (isAndroid && result[0]?.confidence === 0)) interim += text
-        else if (!isAndroid || text.trim() !== last) {
+        else if (!isAndroid || text.trim() !== last.text || Date.now() - last.at > repeatedWithinMs) {
           words += text
-          last = text.trim()
+          last = { text: text.trim(), at: Date.now() }
         }
       }
       onHeard(words, interim)
