@@ -86,6 +86,22 @@ describe('instructions and commands', () => {
     expect(server.of('GET /profile/instructions')).toHaveLength(1)
   })
 
+  test.each(['instructions', 'commands', 'commands.0.text'])(
+    'that are refused for their %s read out why',
+    async (field) => {
+      openPage('/settings', {
+        answers: {
+          'GET /profile/instructions': saved,
+          'PUT /profile/instructions': () => json(400, { error: 'Too long.', code: 'invalid_input', field }),
+        },
+      })
+      await box('Name')
+      save()
+      const part = within(screen.getByRole('region', { name: 'Instructions and Commands' }))
+      expect((await part.findByRole('alert')).textContent).toBe('Too long.')
+    },
+  )
+
   test('that are refused say why at the field', async () => {
     openPage('/settings', {
       answers: {

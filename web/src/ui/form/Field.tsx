@@ -66,7 +66,7 @@ export function Field({
         help={help}
         error={error}
         // The length changes with each letter, which would be read out each time.
-        role={fieldError !== undefined && sentence === undefined ? 'alert' : undefined}
+        quiet={sentence !== undefined}
       />
     </div>
   )
@@ -74,15 +74,17 @@ export function Field({
 
 interface FieldNoteProps extends Pick<FieldProps, 'help' | 'error'> {
   readonly id?: string
-  readonly role?: 'alert' | undefined
+  /** Whether the error is not read out at once. */
+  readonly quiet?: boolean
 }
 
 /** The error of a field, or else its help; nothing without either. */
-export function FieldNote({ help, error, ...note }: FieldNoteProps) {
+export function FieldNote({ id, help, error, quiet = false }: FieldNoteProps) {
   if (error === undefined && help === undefined) return null
   return (
     <p
-      {...note}
+      id={id}
+      role={error === undefined || quiet ? undefined : 'alert'}
       className={classes(
         'mt-1.5 flex items-center gap-1.5 text-meta',
         error === undefined ? 'text-muted' : 'text-bad',

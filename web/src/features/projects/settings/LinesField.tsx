@@ -38,7 +38,7 @@ export function LinesField({ label, help, error, onChange, ...rest }: LinesField
           className="font-mono text-typed"
         />
       </div>
-      <FieldNote help={help} error={error} role={error === undefined ? undefined : 'alert'} />
+      <FieldNote help={help} error={error} />
     </div>
   )
 }

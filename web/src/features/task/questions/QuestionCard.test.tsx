@@ -310,7 +310,7 @@ test('a form is sent once its fields fit', async () => {
     { ...base, name: 'host', label: 'Host', type: 'text', required: true },
     { ...base, name: 'port', label: 'Port', type: 'integer' },
     { ...base, name: 'tls', label: 'Encrypted', type: 'boolean' },
-    { ...base, name: 'kind', label: 'Kind', type: 'choice', choices: ['small', 'large'] },
+    { ...base, name: 'kind', label: 'Kind', type: 'choice', choices: ['small', 'large'], required: true },
   ] as const
   const question = questionOf(1, {
     kind: 'form',
@@ -325,12 +325,12 @@ test('a form is sent once its fields fit', async () => {
   const part = await card(/^Values to fill in/)
   fireEvent.change(part.getByRole('textbox', { name: 'Port' }), { target: { value: 'x' } })
   fireEvent.click(part.getByRole('button', { name: /^Send Values/ }))
-  expect(part.getByText('Fill in Host.')).toBeTruthy()
-  expect(part.getByText('Port has to be a whole number.')).toBeTruthy()
+  const faults = ['Fill in Host.', 'Port has to be a whole number.', 'Fill in Kind.']
+  expect(part.getAllByRole('alert').map(({ textContent }) => textContent)).toEqual(faults)
   fireEvent.change(part.getByRole('textbox', { name: 'Host (required)' }), { target: { value: 'db' } })
   fireEvent.change(part.getByRole('textbox', { name: 'Port' }), { target: { value: '5432' } })
   fireEvent.click(part.getByRole('checkbox', { name: 'Encrypted' }))
-  fireEvent.change(part.getByRole('combobox', { name: 'Kind' }), { target: { value: 'large' } })
+  fireEvent.change(part.getByRole('combobox', { name: 'Kind (required)' }), { target: { value: 'large' } })
   fireEvent.click(part.getByRole('button', { name: /^Send Values/ }))
   await waitFor(() => expect(server.of(answerOf(question))).toHaveLength(1))
   expect(server.of(answerOf(question))[0]?.body).toEqual({
