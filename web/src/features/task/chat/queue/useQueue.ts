@@ -44,6 +44,12 @@ export function useQueue(taskId: string) {
       (id) => id === latestOrder.current,
     )
   }
+  const withdrawWith = (changes: typeof change) => (messageId: string) =>
+    void changes(
+      { kind: 'withdrawn', messageId },
+      () => withdrawMessage({ taskId, messageId }),
+      taskTexts.toasts.notWithdrawn,
+    )
   const restore = useRestore(taskId, inTurn, reorder)
   return {
     edit: (messageId: string, text: string) =>
@@ -59,19 +65,9 @@ export function useQueue(taskId: string) {
         taskTexts.toasts.notSteered,
       ),
     reorder,
-    withdraw: (messageId: string) =>
-      void change(
-        { kind: 'withdrawn', messageId },
-        () => withdrawMessage({ taskId, messageId }),
-        taskTexts.toasts.notWithdrawn,
-      ),
+    withdraw: withdrawWith(change),
     /** Withdraws the message before earlier changes are answered, because a page that is closed waits for no answer. */
-    withdrawNow: (messageId: string) =>
-      void changeNow(
-        { kind: 'withdrawn', messageId },
-        () => withdrawMessage({ taskId, messageId }),
-        taskTexts.toasts.notWithdrawn,
-      ),
+    withdrawNow: withdrawWith(changeNow),
     /** Hides the message on this page only; the returned function shows it again. */
     hide: (messageId: string) => {
       const id = newId()
