@@ -189,12 +189,8 @@ function History({
   tools,
   onShow,
 }: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly visible: boolean }) {
-  const [isRetried, setRetried] = useState(false)
-  const retry = () => {
-    setRetried(true)
-    load()
-  }
-  if (isMissing) return <NotLoaded isRetried={isRetried} onRetry={retry} />
+  const retry = useRetry(load)
+  if (isMissing) return <NotLoaded {...retry} />
   if (open === null)
     return (
       <p role="status" className="flex items-center gap-2 p-4 text-muted">
@@ -213,18 +209,24 @@ interface LoadedProps {
 /** A panel whose chunk is loaded when it is first shown, and again on demand if that fails. */
 function Loaded({ children }: LoadedProps) {
   const [isMissing, setMissing] = useState(false)
-  const [isRetried, setRetried] = useState(false)
-  const retry = () => {
-    setRetried(true)
-    setMissing(false)
-  }
-  if (isMissing) return <NotLoaded isRetried={isRetried} onRetry={retry} />
+  const retry = useRetry(() => setMissing(false))
+  if (isMissing) return <NotLoaded {...retry} />
   return children({ onMissing: () => setMissing(true) })
 }
 
 interface NotLoadedProps {
   readonly isRetried: boolean
   readonly onRetry: () => void
+}
+
+/** Loads a panel again on demand, and tells whether that was tried before. */
+function useRetry(load: () => void): NotLoadedProps {
+  const [isRetried, setRetried] = useState(false)
+  const onRetry = () => {
+    setRetried(true)
+    load()
+  }
+  return { isRetried, onRetry }
 }
 
 /** After a second failure it offers a reload, because some browsers remember a failed import and never try it again. */
