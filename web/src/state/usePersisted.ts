@@ -7,6 +7,11 @@ const changed = 'flightdeck:changed:'
 /** Changes a remembered value, also in components that show it now. */
 export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
   remember(thing, value)
+  showElsewhere(thing, value)
+}
+
+/** Shows a value that is not remembered in the components that show the remembered one now. */
+export function showElsewhere<Value>(thing: Persisted<Value>, value: Value): void {
   window.dispatchEvent(new CustomEvent(changed + thing.key, { detail: thing.write(value) }))
 }
 

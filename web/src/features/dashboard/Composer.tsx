@@ -11,12 +11,11 @@ import { readToken } from '../../api/tokenStore.ts'
 import {
   draftDescription,
   recall,
-  remember,
   selectedAgent,
   selectedMode,
   selectedModel,
 } from '../../state/persisted.ts'
-import { changeElsewhere, usePersisted } from '../../state/usePersisted.ts'
+import { changeElsewhere, showElsewhere, usePersisted } from '../../state/usePersisted.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { optionalPart } from '../../ui/optionalPart.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
@@ -169,8 +168,8 @@ function useDescription() {
   const clear = (sent: string) => {
     const stored = recall(draftDescription)
     if ((isShown.current ? latest.current : stored).trim() !== sent) return
-    changeElsewhere(draftDescription, '')
-    if (stored.trim() !== sent) remember(draftDescription, stored)
+    const change = stored.trim() === sent ? changeElsewhere : showElsewhere
+    change(draftDescription, '')
   }
   return { description, write, latest, clear }
 }

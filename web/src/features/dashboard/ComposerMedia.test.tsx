@@ -95,10 +95,13 @@ describe('while a task is created', () => {
 
   test('what is sent goes, and what is written in another browser tab stays there', async () => {
     const created = await creating(() => remember(draftDescription, 'Count the words'))
+    const stores = vi.spyOn(Storage.prototype, 'setItem')
+    onTestFinished(() => stores.mockRestore())
     created()
     await screen.findByText('Task created successfully')
     expect(await description()).toHaveProperty('value', '')
     expect(recall(draftDescription)).toBe('Count the words')
+    expect(stores).not.toHaveBeenCalledWith(draftDescription.key, expect.anything())
   })
 
   test('a composer that is left and opened again shows the draft until the task has it', async () => {
