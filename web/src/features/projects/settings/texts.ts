@@ -24,7 +24,7 @@ export const texts = {
   },
   secrets: {
     title: 'Secrets',
-    why: 'Available to setup, to commands you send with secrets, and to the agent if you allow it. Values are write-only and redacted from output. Setup and commands run files from the repository, such as scripts and makefiles. The agent can change those files, so they can still read a secret that a command receives.',
+    why: 'Available to setup, to commands you send with secrets, and to the agent if you allow it. Values are write-only and redacted from output. Once the agent may have changed the files, setup gets only those that the agent may use. Commands run files from the repository, such as scripts and makefiles. The agent can change those files, so they can still read a secret that a command receives.',
     none: 'No secrets yet.',
     name: 'Name',
     value: 'Value',
