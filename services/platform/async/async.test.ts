@@ -85,6 +85,26 @@ describe('a queue', () => {
     expect(await limited('a', async () => 'again')).toBe('again')
   })
 
+  test('skips what waited for too long since it was asked for, and goes on with the next', async () => {
+    let time = 0
+    const began: string[] = []
+    const limited = limitPerPerson(2, 2, { waitMs: 10, now: () => time })
+    const work = (name: string) => controlled(began, name)
+    const [running, following] = [work('first'), work('next')]
+    const first = limited('a', running.work)
+    const late = limited('a', work('late').work)
+    time = 5
+    const next = limited('a', following.work)
+    time = 10
+    running.end()
+    expect(await first).toBe('first')
+    expect(await late).toBeUndefined()
+    following.end()
+    expect(await next).toBe('next')
+    expect(await limited('a', work('older').work, 0)).toBeUndefined()
+    expect(began).toEqual(['first', 'next'])
+  })
+
   test('refuses at once who has no place where nobody may wait', async () => {
     const limited = limitPerPerson(2)
     const first = controlled([], 'first')

@@ -53,22 +53,24 @@ export function limitConcurrency(
 
 /**
  * Runs at most `atOnce` pieces of work at once, and at most half as many of one person, whose further work waits while that of others begins. Work of
- * a person of whom `mostWaiting` pieces wait already is refused: its result is `undefined`.
+ * a person of whom `mostWaiting` pieces wait already is refused: its result is `undefined`. So is work whose turn comes `waitMs` after `since`, the time
+ * of the request.
  */
 export function limitPerPerson(
   atOnce: number,
   mostWaiting = 0,
-): <T>(person: string, work: () => Promise<T>) => Promise<T | undefined> {
+  { waitMs = Infinity, now = Date.now }: { readonly waitMs?: number; readonly now?: () => number } = {},
+): <T>(person: string, work: () => Promise<T>, since?: number) => Promise<T | undefined> {
   const running: string[] = []
   const waiting: { readonly person: string; readonly begin: () => void }[] = []
   const mayBegin = (person: string): boolean =>
     running.length < atOnce && running.filter((each) => each === person).length < atOnce / 2
-  return async (person, work) => {
+  return async (person, work, since = now()) => {
     if (mayBegin(person)) running.push(person)
     else if (waiting.filter((each) => each.person === person).length >= mostWaiting) return undefined
     else await new Promise<void>((begin) => waiting.push({ person, begin }))
     try {
-      return await work()
+      return now() - since < waitMs ? await work() : undefined
     } finally {
       running.splice(running.indexOf(person), 1)
       const next = waiting.find((each) => mayBegin(each.person))

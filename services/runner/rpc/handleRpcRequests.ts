@@ -31,6 +31,8 @@ import { provenanceOf } from '../workspace/saved/provenance.ts'
  * no response: the caller then uses the recorded state, or calls again.
  */
 const maxAtOnce = 4
+/** How long a call about a workspace waits for its turn. Callers wait for 10 s, of which the response may take `responseTimeoutMs`. */
+const longestWaitMs = 1_000
 
 /** Handles calls until the returned function is called. Callers have checked access to the task or project. */
 export function handleRpcRequests(
@@ -141,7 +143,7 @@ function ofOwnWorkspace<
   deps: Deps,
   handler: (deps: Deps, request: Request) => Promise<Response | undefined>,
 ): (request: Request) => Promise<Response | undefined> {
-  const inTurn = limitPerPerson(maxAtOnce, maxAtOnce)
+  const inTurn = limitPerPerson(maxAtOnce, maxAtOnce, { waitMs: longestWaitMs })
   return (request) =>
     inTurn(request.ownerId, async () => {
       if (!(await deps.workspaces.has(request.taskId))) return undefined

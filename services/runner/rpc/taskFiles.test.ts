@@ -8,13 +8,17 @@ test('files are not read when nobody waits for them any more', async () => {
   let end = (): void => undefined
   const ended = new Promise<void>((resolve) => void (end = resolve))
   const busy = ['one', 'two', 'three', 'four'].map((name) =>
-    inTurn(name, 0, async () => {
-      read.push(name)
-      await ended
-    }),
+    inTurn(
+      name,
+      async () => {
+        read.push(name)
+        await ended
+      },
+      0,
+    ),
   )
-  const late = inTurn('five', 0, async () => read.push('late'))
-  const inTime = inTurn('six', 10_000, async () => read.push('in time'))
+  const late = inTurn('five', async () => read.push('late'), 0)
+  const inTime = inTurn('six', async () => read.push('in time'), 10_000)
   now = 15_000
   end()
   await Promise.all(busy)

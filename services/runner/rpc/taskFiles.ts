@@ -48,7 +48,7 @@ export function taskFiles(
       const { isAlone, workspaces } = deps
       if (!isAlone && (!(await workspaces.has(request.taskId)) || (await isElsewhere(deps, request.taskId))))
         await pause(graceMs)
-      return await inTurn(request.ownerId, since, () => answer(deps, repository, request))
+      return await inTurn(request.ownerId, () => answer(deps, repository, request), since)
     } catch (fault) {
       deps.logger.info({ err: fault, taskId: request.taskId }, "failed to read a task's files")
       return undefined
@@ -58,9 +58,7 @@ export function taskFiles(
 
 /** Does at most `maxAtOnce` pieces of work at a time, and half as many of one person. Skips work that waited too long. */
 export function inTurns(now: () => number = Date.now) {
-  const inTurn = limitPerPerson(maxAtOnce, mostWaiting)
-  return <T>(person: string, since: number, work: () => Promise<T>): Promise<T | undefined> =>
-    inTurn(person, async () => (now() - since < longestWaitMs ? work() : undefined))
+  return limitPerPerson(maxAtOnce, mostWaiting, { waitMs: longestWaitMs, now })
 }
 
 /** Reads from the present workspace. If it is not here, reads from the saved work. If that is missing or unusable, reads from a branch. */
