@@ -101,6 +101,9 @@ export function handleRpcRequests(
   }
 }
 
+/** How long the test of an MCP server waits for its turn. Callers wait for 25 s, of which connecting may take 10 s. */
+const longestTestWaitMs = 15_000
+
 type McpDeps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'mcpSignIns' | 'egress'>
 
 function mcpTools(
@@ -108,7 +111,7 @@ function mcpTools(
   codeHostUrl: string,
 ): (request: RpcRequest<'mcpTools'>) => Promise<RpcResponse<'mcpTools'> | undefined> {
   const codeHost = ruleOfCodeHost(`${codeHostUrl}/any/repository`, [])
-  const inTurn = limitPerPerson(maxAtOnce)
+  const inTurn = limitPerPerson(maxAtOnce, maxAtOnce, { waitMs: longestTestWaitMs })
   return ({ ownerId, ...asked }) =>
     inTurn(ownerId, async () => {
       const server = await remoteServerOf(deps, asked, codeHost)
