@@ -13,11 +13,14 @@ const ended = {
   endedBy: 'itself',
 } as const
 
-/** The answers of a runner whose git lists the files of a commit like this. */
-function answersWith(list: Git) {
+/** The answers of a runner whose git lists the files of a commit like this, and which finds repositories when `fetched` resolves. */
+function answersWith(list: Git, fetched: (ownerId: string) => Promise<void> = async () => undefined) {
   const git: Git = async (call) => (call.args[0] === 'ls-tree' ? list(call) : ended)
   const deps = { git, logger: logger('silent') } as unknown as AbilitiesDeps
-  const found = async () => ({ mirror: { dir: '/nowhere' }, defaultBranch: 'main' })
+  const found = async ({ ownerId }: { readonly ownerId: string }) => {
+    await fetched(ownerId)
+    return { mirror: { dir: '/nowhere' }, defaultBranch: 'main' }
+  }
   return abilityAnswers(deps, found as unknown as FindRepository)
 }
 
@@ -58,6 +61,20 @@ test('one person searches twice at once, and keeps nobody else from searching', 
     ends[n]?.()
   }
   expect(await Promise.all(own)).toHaveLength(7)
+})
+
+test('searches that wait for the first fetch of a repository keep nobody else from searching', async () => {
+  const slow = [userId(1), userId(2)]
+  let fetch = (): void => undefined
+  const fetched = new Promise<void>((resolve) => void (fetch = resolve))
+  const { files } = answersWith(
+    async () => ended,
+    async (ownerId) => (slow.includes(ownerId) ? fetched : undefined),
+  )
+  const waiting = [...slow, ...slow].map((ownerId) => files(searchOf(ownerId)))
+  expect(await files(searchOf(userId(3)))).toEqual({ files: [] })
+  fetch()
+  expect(await Promise.all(waiting)).toEqual(waiting.map(() => ({ files: [] })))
 })
 
 test('other work of the process gets its turn between the paths of a search', async () => {

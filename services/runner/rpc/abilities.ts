@@ -49,8 +49,9 @@ export function abilityAnswers(deps: AbilitiesDeps, found: FindRepository): Abil
       }),
     files(request) {
       const signal = AbortSignal.timeout(longestWaitMs)
-      return inTurn(request.ownerId, () =>
-        atCommit(deps, found, request, async (git, gitDir, commit) => {
+      // The first fetch of a repository takes seconds, in which other searches need the turn.
+      return atCommit(deps, found, request, (git, gitDir, commit) =>
+        inTurn(request.ownerId, async () => {
           const paths = await commitFiles((call) => git({ ...call, signal }), gitDir, commit).paths()
           return { files: await bestMatches(paths, request.search) }
         }),
@@ -132,7 +133,7 @@ async function atCommit<Answer>(
   deps: AbilitiesDeps,
   foundFor: FindRepository,
   { projectId, ownerId, taskId, branch }: RpcRequest<'abilities'>,
-  read: (git: Git, gitDir: string, commit: string) => Promise<Answer>,
+  read: (git: Git, gitDir: string, commit: string) => Promise<Answer | undefined>,
 ): Promise<Answer | undefined> {
   try {
     const found = await foundFor({ projectId, ownerId })
