@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
 import { mayConnect, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
-import { inTurns, startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxyServer.ts'
+import { oneAtOnce, startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxyServer.ts'
 
 const ended: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -372,7 +372,7 @@ test('a sandbox has one look-up at once, and one for each host', async () => {
 test('sandboxes take turns with their look-ups, of which one runs at once', async () => {
   const lookedUp: string[] = []
   const found: (() => void)[] = []
-  const lookup = inTurns((host) => {
+  const lookup = oneAtOnce((host) => {
     lookedUp.push(host)
     return new Promise((resolve) => found.push(() => resolve([])))
   })
@@ -393,6 +393,30 @@ test('sandboxes take turns with their look-ups, of which one runs at once', asyn
     found[index]?.()
     await expect.poll(() => lookedUp).toEqual(names.map((name) => `${name}.example`))
   }
+})
+
+test('a slow name ends in time, and takes none of the time of those that wait for it', async () => {
+  let end = (): void => undefined
+  const lookup = oneAtOnce(
+    (host) =>
+      host === 'slow.example'
+        ? new Promise((resolve) => void (end = () => resolve([])))
+        : Promise.resolve(['127.0.0.1']),
+    1,
+  )
+  const port = await serve(createTcp((client) => client.end('here')))
+  const options = {
+    rules: [ruleOf('slow.example', { mayBeInside: false }), inside(`fast.example:${port}`)],
+    lookup,
+  }
+  const [slow, fast] = [await open(options), await open(options)]
+  const waiting = fetched(slow.proxy, 'http://slow.example/')
+  // When this is refused, the request before it has its place.
+  await fetched(slow.proxy, 'http://other/')
+  const following = tunnel(fast.proxy, `fast.example:${port}`)
+  expect((await waiting).body).toContain('slow.example is not reached. Its address was not found in time.')
+  end()
+  expect((await following).status).toBe(200)
 })
 
 test('when it closes, so does what is under way', async () => {

@@ -31,7 +31,7 @@ export interface ProxyOptions {
   readonly rules: readonly Rule[]
   /** Called for every destination that is not reached, with the reason. The destination is text from the sandbox. */
   readonly onRefusal: (refusal: Refusal) => void
-  /** Returns all addresses of a host; by default it asks the system. */
+  /** Returns all addresses of a host, none if it does not exist; by default it asks the system. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
   /** Connects to an address, by default over TCP. Resolves to `undefined` when that fails. */
   readonly dial?: (address: string, port: number) => Promise<Socket | undefined>
@@ -76,7 +76,9 @@ const usualConnections = 256
 const usualIdleMs = 600_000
 const usualAnsweredRefusals = 500
 const resolveTimeoutMs = 10_000
-/** How many look-ups of a sandbox run at once, or wait for those of other sandboxes: each goes on even when nobody waits for it any more. */
+/** How long a look-up may take together with its wait for earlier ones, most of which are those of other sandboxes. */
+const longestLookupMs = 40_000
+/** How many look-ups of a sandbox run at once, or wait for those of other sandboxes, until they are out of time: even then, each goes on to its end. */
 const lookupsAtOnce = 1
 const connectTimeoutMs = 20_000
 const headBytes = 16 * 1024
@@ -206,15 +208,19 @@ async function reachBy(
   return keep(proxy, socket)
 }
 
-/** The addresses of a host; none when it does not exist, or is not found in time. Throws `NotReached`. */
+/** The addresses of a host; none when it does not exist. Throws `NotReached` when they are not found in time. */
 function addressesOf(
   { options: { lookup = allAddresses }, lookups, inTurn }: RunningProxy,
   host: string,
 ): Promise<readonly string[]> {
-  const found =
-    lookups.get(host) ?? inTurn(() => lookup(host).catch(() => [])).finally(() => lookups.delete(host))
+  const found = lookups.get(host) ?? inTurn(() => lookup(host)).finally(() => lookups.delete(host))
   lookups.set(host, found)
-  return Promise.race([found, delay(resolveTimeoutMs, [], { ref: false })])
+  return Promise.race([found, tooLate(longestLookupMs)])
+}
+
+async function tooLate(ms: number): Promise<never> {
+  await delay(ms, undefined, { ref: false })
+  throw new NotReached('unreachable', 'Its address was not found in time.')
 }
 
 /** Reports a refusal, and returns the sentence for the sandbox. */
@@ -327,17 +333,28 @@ function passOn(
   request.pipe(onward)
 }
 
-/** Makes a look-up for several sandboxes, which take turns. */
-export function inTurns(
+/** Makes a look-up for several sandboxes, which take turns. It throws `NotReached` when `lookup` takes longer than `timeoutMs`, but keeps its turn. */
+export function oneAtOnce(
   lookup: (host: string) => Promise<readonly string[]>,
+  timeoutMs: number = resolveTimeoutMs,
 ): (host: string) => Promise<readonly string[]> {
   const inTurn = limitConcurrency(1)
-  return (host) => inTurn(() => lookup(host))
+  return (host) =>
+    new Promise((resolve, reject) => {
+      inTurn(() => {
+        const found = lookup(host)
+        Promise.race([found, tooLate(timeoutMs)]).then(resolve, reject)
+        return found
+      }).catch(reject)
+    })
 }
 
 // This process has two threads for look-ups. One of them stays free for its own, however slow the names are that sandboxes choose.
-const allAddresses = inTurns(async (host) =>
-  (await systemLookup(host, { all: true })).map(({ address }) => address),
+const allAddresses = oneAtOnce((host) =>
+  systemLookup(host, { all: true }).then(
+    (found) => found.map(({ address }) => address),
+    () => [],
+  ),
 )
 
 /** A connection to the first address that accepts a connection; `undefined` when no address does. */
