@@ -217,3 +217,11 @@ test('a person with two projects begins one after the other, and another person 
   ].map(({ kind }) => kind)
   expect(kinds).toEqual(['begun', 'busy', 'begun', 'busy'])
 })
+
+test('what a person has begun keeps nothing of the background waiting while there is room', async () => {
+  const { rebuilds, setUp } = await open({ changedLocks: async () => changed('one') })
+  await rebuilds.begin(request)
+  await setUp(1)
+  await rebuilds.repositoryChanged({ ...request, projectId: projectId(2) })
+  expect((await setUp(2)).projectId).toBe(projectId(2))
+})

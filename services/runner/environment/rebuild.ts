@@ -45,8 +45,8 @@ export interface RebuildPorts {
 }
 
 /**
- * At most this many rebuilds run at once, since each takes as much of the machine as a task, and half as many of one person. In the background, there
- * is only one.
+ * At most this many rebuilds run at once, since each takes as much of the machine as a task, and a person begins only half as many. In the
+ * background, there is only one.
  */
 const maxAtOnce = 2
 
@@ -66,7 +66,7 @@ export async function openRebuilds(deps: RebuildDeps, ports: RebuildPorts): Prom
       if (!hasSandbox) return { kind: 'no_sandbox', position: null }
       const hasSetup = await ports.hasSetup(request.projectId)
       if (running.projects().includes(request.projectId)) return { kind: 'begun', position: null }
-      if (!running.hasRoom(request.ownerId)) return { kind: 'busy', position: null }
+      if (!running.hasRoomFor(request.ownerId)) return { kind: 'busy', position: null }
       if (!hasSetup) return { kind: 'no_setup', position: null }
       return { kind: 'begun', position: await running.start({ ...request, trigger: 'rebuild' }) }
     },
@@ -114,7 +114,8 @@ function openRunning(deps: RebuildDeps, ports: RebuildPorts) {
   }
   return {
     projects: () => [...running.keys()],
-    hasRoom: (ownerId: string) =>
+    hasRoom: () => running.size < maxAtOnce,
+    hasRoomFor: (ownerId: string) =>
       running.size < maxAtOnce &&
       [...running.values()].filter((each) => each.ownerId === ownerId).length < maxAtOnce / 2,
     /** Resolves when the rebuild of the project has ended, or when none runs. */
@@ -153,12 +154,11 @@ function openBackground({ logger }: RebuildDeps, ports: RebuildPorts, running: R
     const { projectId } = request
     const { signal } = closing
     await running.ended(projectId)
-    while (!running.hasRoom(request.ownerId)) await running.anyEnded()
+    while (!running.hasRoom()) await running.anyEnded()
     const changed = signal.aborted ? undefined : await ports.changedLocks(request, signal)
     if (!changed || signal.aborted || tried.get(projectId) === changed.key.setupAndLocks) return
     // A person may have begun other rebuilds meanwhile.
-    if (running.projects().includes(projectId) || !running.hasRoom(request.ownerId))
-      return rebuildIfChanged(request)
+    if (running.projects().includes(projectId) || !running.hasRoom()) return rebuildIfChanged(request)
     tried.set(projectId, changed.key.setupAndLocks)
     await running.start({ ...request, ...changed, trigger: 'lock_files' })
     await running.ended(projectId)
