@@ -4,11 +4,13 @@ import { byAgent } from '#domain/agents/configuration.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { orElse } from '#platform/async/orElse.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { codeHostAddresses, knownAddressForCodeHost, noreplyDomainOf } from '#platform/config/addresses.ts'
 import type { Config } from '#platform/config/config.ts'
 import { checkImage } from '#platform/images/reencode.ts'
+import { NotFolded } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import type { SandboxPorts } from '#platform/ports/listeningPorts.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
@@ -326,7 +328,8 @@ function diskDeps(
     git,
     treeGitFor,
     limits,
-    belongingOf: (taskId) => documents.get(tasksView, taskId),
+    // While read models cannot be read, the stricter rule holds, which needs no owners.
+    belongingOf: (taskId) => documents.get(tasksView, taskId).catch(orElse(NotFolded, undefined)),
     isInUse,
     // Deletions are read from the log, because every task looks deleted in read models that are being rebuilt.
     isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',

@@ -358,6 +358,20 @@ describe('room on the disk', () => {
     expect(await cleaner.make({ projectId: 'project', taskId: 'four' })).toContain('There is no room')
   })
 
+  test('owners are read only when the budget is exceeded', async () => {
+    const { dir } = await prepare('one')
+    await writeIn(dir, 'large.bin', Buffer.alloc(1_000_000))
+    const asked: string[] = []
+    const belongingOf = async (taskId: string) => {
+      asked.push(taskId)
+      return { projectId: 'project', owner: 'ada' }
+    }
+    const cleaner = room({ limits: { ...plenty, budget: 1_000_000_000, project: 900_000 }, belongingOf })
+    await cleaner.clear()
+    expect(await cleaner.make({ projectId: 'project', taskId: 'two' })).toContain("This project's workspaces")
+    expect(asked).toEqual(['one'])
+  })
+
   test.each([
     ['ready.json', '["two"],[]'],
     ['git/objects/info/alternates', 'EISDIR'],

@@ -142,7 +142,8 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
     // A new workspace replaces everything that the task had before, except for the home that an eviction kept.
     const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
-    if (all - replaced - (await excessOfOthers(options, workspaces, taskId)) > limits.budget)
+    const over = all - replaced - limits.budget
+    if (over > 0 && over > (await excessOfOthers(options, workspaces, taskId)))
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
     if (sum(workspaces) - replaced <= limits.project) return undefined
     const ofProject = await Promise.all(
@@ -205,8 +206,9 @@ async function excessOfOthers(
   const asking = (await belongingOf(taskId))?.owner
   if (asking === undefined) return 0
   const used = new Map<string, number>()
-  for (const { dir, bytes } of workspaces) {
-    const owner = (await belongingOf(basename(dir)))?.owner ?? asking
+  const belonging = await Promise.all(workspaces.map(({ dir }) => belongingOf(basename(dir))))
+  for (const [index, { bytes }] of workspaces.entries()) {
+    const owner = belonging[index]?.owner ?? asking
     used.set(owner, (used.get(owner) ?? 0) + bytes)
   }
   used.delete(asking)
