@@ -15,8 +15,10 @@ import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
+/** The person for whom a call is made. A process of an older version does not send it. */
+const caller = z.string().default('')
 /** A task's workspace. Of one owner, a runner handles only few of these calls at once. */
-const inWorkspace = z.object({ taskId: z.string(), ownerId: z.string() })
+const inWorkspace = z.object({ taskId: z.string(), ownerId: caller })
 /**
  * The commit from which the task began or, if there is no task or its commit is unknown, `branch` as last fetched. A `branch` of `null` means the
  * default branch.
@@ -195,7 +197,7 @@ export const rpcCalls = {
       of: z.enum(['project', 'person']),
       id: z.string(),
       serverId: z.string(),
-      ownerId: z.string(),
+      ownerId: caller,
     }),
     response: z.object({ test: McpTest }),
   },
