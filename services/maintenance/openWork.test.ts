@@ -121,8 +121,13 @@ describe('an execution without an end', () => {
   )
 
   describe('whose job the queue has while no runner is heard', () => {
-    const sweeps = async (count: number, silence: ReturnType<typeof hearSilence>, own = engines) => {
-      for (let n = 0; n < count; n += 1) await sweepOpenWork(own, undefined, silence)
+    let now = 0
+    const sweeps = async (
+      count: number,
+      silence: ReturnType<typeof hearSilence>,
+      { own = engines, everyMs = 60_000 }: { own?: TestEngines; everyMs?: number } = {},
+    ) => {
+      for (let n = 0; n < count; n += 1) await sweepOpenWork(own, undefined, silence, (now += everyMs))
     }
     const beats = () => engines.bus.publish('runner', { runnerId: 'r', notices: [], agents: [], jobs: [] })
     let silence: ReturnType<typeof hearSilence>
@@ -154,6 +159,14 @@ describe('an execution without an end', () => {
       })
     })
 
+    test('is left alone when the sweeps follow each other within seconds', async () => {
+      await start()
+      await projected()
+      await sweeps(1, silence)
+      await sweeps(40, silence, { everyMs: 1_000 })
+      expect(await stateOf()).toMatchObject({ phase: { status: 'running' } })
+    })
+
     test('is left alone while it waits for a runner', async () => {
       await projected()
       await sweeps(20, silence)
@@ -168,7 +181,7 @@ describe('an execution without an end', () => {
       await eventually('the runner is heard', () => silence.sweeps.size === 0)
       await sweeps(3, silence)
       const jobs = { ...engines.jobs, stateOf: () => Promise.reject(new Error('away')) }
-      await sweeps(20, silence, { ...engines, jobs })
+      await sweeps(20, silence, { own: { ...engines, jobs } })
       expect(await stateOf()).toMatchObject({ phase: { status: 'running' } })
     })
   })

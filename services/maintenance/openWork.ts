@@ -30,16 +30,18 @@ const givenUp = 'This failed too many times and was stopped. Try again.'
 const noRunner = 'The runner of this run is gone, and no other runner is connected. Try again.'
 /** A running execution is lost if no runner was heard while the queue answered in this many sweeps. Each runner sends a heartbeat per second. */
 const silentSweeps = 4
+/** Sweeps that follow each other faster, while read models are being built, count once. */
+const countedMs = 50_000
 
-/** For each running execution, the number of sweeps in which the queue answered since a runner was last heard. */
+/** For each running execution, the number of sweeps in which the queue answered since a runner was last heard, and the time of the last one. */
 interface Silence {
-  readonly sweeps: Map<string, number>
+  readonly sweeps: Map<string, { readonly count: number; readonly at: number }>
   stop(): void
 }
 
 /** Begins to listen to the heartbeats of runners. */
 export function hearSilence(bus: Pick<Bus, 'subscribe'>): Silence {
-  const sweeps = new Map<string, number>()
+  const sweeps: Silence['sweeps'] = new Map()
   return { sweeps, stop: bus.subscribe('runner', () => sweeps.clear()) }
 }
 
@@ -70,11 +72,12 @@ export function startOpenWorkSweep(
   }
 }
 
-/** Checks every task that has open work according to the read models; the log decides. */
+/** Checks every task that has open work according to the read models; the log decides. `now` is in ms of `performance.now()`. */
 export async function sweepOpenWork(
   engines: OpenWorkEngines,
   isStopped: () => boolean = () => false,
   silence: Pick<Silence, 'sweeps'> = { sweeps: new Map() },
+  now: number = performance.now(),
 ): Promise<void> {
   const checked = new Set<string>()
   for await (const taskId of tasksWithOpenWork(engines.documents)) {
@@ -83,7 +86,7 @@ export async function sweepOpenWork(
     if (checked.has(taskId)) continue
     checked.add(taskId)
     try {
-      await settle(engines, taskId, silence)
+      await settle(engines, taskId, { ...silence, now })
     } catch (fault) {
       engines.logger.warn({ err: fault, taskId }, 'failed to check the unfinished work of a task')
     }
@@ -97,11 +100,9 @@ async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGene
       for (const { id } of found) yield id
 }
 
-async function settle(
-  engines: OpenWorkEngines,
-  taskId: string,
-  silence: Pick<Silence, 'sweeps'>,
-): Promise<void> {
+type Sweep = Pick<Silence, 'sweeps'> & { readonly now: number }
+
+async function settle(engines: OpenWorkEngines, taskId: string, sweep: Sweep): Promise<void> {
   const { commands, jobs, logger } = engines
   const open = async () => {
     const { state } = await commands.load(task, taskStream(taskId))
@@ -114,7 +115,7 @@ async function settle(
     if (jobState === 'queued' || jobState === 'leased') {
       // The job's record may have outlived the job. If the queue still has the job, `put` changes nothing.
       await jobs.put(jobFor(work, before.ownerId))
-      if (!isLost(work, silence)) continue
+      if (!isLost(work, sweep)) continue
     }
     // The work may have ended since it was read.
     const now = await open()
@@ -125,11 +126,9 @@ async function settle(
       await jobs.put(jobFor(work, now.ownerId))
     } else {
       const isGivenUp = jobState !== 'queued' && jobState !== 'leased'
-      logger.error(
-        { ...told, standing: jobState },
-        'ended work that the queue gave up or whose runner is gone',
-      )
-      await end(engines, work, isGivenUp ? givenUp : noRunner).catch((fault: unknown) => {
+      const reason = isGivenUp ? givenUp : noRunner
+      logger.error({ ...told, standing: jobState, reason }, 'ended work that had no outcome')
+      await end(engines, work, reason).catch((fault: unknown) => {
         // A refusal means that another process ended the work at the same moment.
         if (!(fault instanceof Fault)) throw fault
       })
@@ -138,10 +137,12 @@ async function settle(
 }
 
 /** Counts this sweep for a running execution; true once no runner was heard for so long that its runner must be gone. */
-function isLost(work: OpenWork, { sweeps }: Pick<Silence, 'sweeps'>): boolean {
+function isLost(work: OpenWork, { sweeps, now }: Sweep): boolean {
   if (work.kind !== 'execution' || work.execution.attempt === 0) return false
-  const count = (sweeps.get(work.id) ?? 0) + 1
-  sweeps.set(work.id, count)
+  const before = sweeps.get(work.id)
+  if (before !== undefined && now - before.at < countedMs) return false
+  const count = (before?.count ?? 0) + 1
+  sweeps.set(work.id, { count, at: now })
   return count >= silentSweeps
 }
 
