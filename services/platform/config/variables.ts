@@ -239,7 +239,7 @@ export const variables = {
   ],
   WORKSPACE_BUDGET_GB: [
     gigabytes(20),
-    "disk space for a runner's mirrors, workspaces and kept setups, in units of 10^9 bytes (20)",
+    "disk space for a runner's mirrors, workspaces and kept setups, in units of 10^9 bytes; what one person has beyond three quarters of it does not count against others (20)",
   ],
   RUN_OUTPUT_MB: [
     count.min(1, { error: 'is at least 1' }).default(64),
@@ -256,7 +256,7 @@ export const variables = {
   ],
   MIN_FREE_DISK_GB: [
     gigabytes(1),
-    'free disk space to keep: below it the fastest-growing run is stopped, and below half of it none begins (1)',
+    'free disk space to keep: below it the fastest-growing run or shell is stopped, and below half of it none begins (1)',
   ],
   REPOSITORY_ENTRIES: [
     count.min(1, { error: 'is at least 1' }).default(500_000),
