@@ -179,8 +179,8 @@ async function runRecorded(
 
 /** The environment of the setup command. Where an agent may have written the files that it runs, it gets no secret that the agent may not have. */
 async function sandboxEnvOf({ run, workspace, envs, isOfBase }: RunningSetup): Promise<SandboxEnv> {
-  const isAgentTold = envs.secrets.every(({ forAgent }) => forAgent)
-  if (isAgentTold || isOfBase === true || (await originOf(workspace)) === 'base') return envs.withSecrets
+  const mayAgentHaveAll = envs.secrets.every(({ forAgent }) => forAgent)
+  if (mayAgentHaveAll || isOfBase === true || (await originOf(workspace)) === 'base') return envs.withSecrets
   await run.output.note(
     "The agent may have changed the files here, so the setup gets only the secrets that the agent may use. If it needs another, allow the agent to use that one in the project's settings.\n",
   )

@@ -11,6 +11,24 @@ vi.mock(import('./PickerList.tsx'), (original) => {
   return original()
 })
 
+function AgentPicker({ onChoose }: { readonly onChoose: (value: string) => void }) {
+  return (
+    <Picker
+      label="Agent"
+      placeholder="None"
+      icon={null}
+      options={[
+        { value: 'claude', label: 'Claude' },
+        { value: 'codex', label: 'Codex' },
+      ]}
+      chosen={null}
+      onChoose={onChoose}
+      filterLabel="Search agents"
+      emptyText="No agents found"
+    />
+  )
+}
+
 // The first test, because a list that is loaded stays so.
 test('the list is loaded when somebody points at the picker, but not while offline', async () => {
   const onLine = vi.spyOn(navigator, 'onLine', 'get').mockReturnValue(false)
@@ -41,19 +59,7 @@ test('the list of a picker in a dialog is part of the dialog, and Escape closes 
   const onClose = vi.fn<() => void>()
   openPart(
     <Dialog open onClose={onClose} title="Add a run" actions={<button>Start run</button>}>
-      <Picker
-        label="Agent"
-        placeholder="None"
-        icon={null}
-        options={[
-          { value: 'claude', label: 'Claude' },
-          { value: 'codex', label: 'Codex' },
-        ]}
-        chosen={null}
-        onChoose={onChoose}
-        filterLabel="Search agents"
-        emptyText="No agents found"
-      />
+      <AgentPicker onChoose={onChoose} />
     </Dialog>,
   )
   const dialog = within(screen.getByRole('dialog', { name: 'Add a run' }))
@@ -71,21 +77,7 @@ test('the list of a picker in a dialog is part of the dialog, and Escape closes 
 
 test('on a touch screen the options have the focus and the keys, so that no keyboard covers them', async () => {
   const onChoose = vi.fn<(value: string) => void>()
-  openPart(
-    <Picker
-      label="Agent"
-      placeholder="None"
-      icon={null}
-      options={[
-        { value: 'claude', label: 'Claude' },
-        { value: 'codex', label: 'Codex' },
-      ]}
-      chosen={null}
-      onChoose={onChoose}
-      filterLabel="Search agents"
-      emptyText="No agents found"
-    />,
-  )
+  openPart(<AgentPicker onChoose={onChoose} />)
   vi.stubGlobal('matchMedia', (media: string) => ({ matches: media === '(pointer: coarse)' }))
   fireEvent.click(screen.getByRole('combobox', { name: 'Agent: None' }))
   const list = await screen.findByRole('listbox', { name: 'Agent' })
